@@ -32,15 +32,15 @@ final class Campaign {
   private(set) var kills = 0
   private(set) var killsAtStart = 0
   private(set) var restarts: [UInt64] = []
-  /// The durations of the restarts by `systemctl restart`, from the end of the daemon until the
-  /// next one serves a call.
+  /// The durations of the restarts by `systemctl restart`, from the end of one daemon until the
+  /// next daemon serves a call.
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
   /// The number of connections that were closed since the last check. Young connections, and those
   /// whose client may have been suspended, do not count. Each kill, even one during recovery, may
-  /// close one connection: if it interrupts an answer, the next daemon cannot know whether the
-  /// client has received the answer.
+  /// close one connection. If the kill interrupts an answer, the next daemon cannot know whether
+  /// the client has received the answer, and therefore closes the connection.
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0
@@ -205,6 +205,9 @@ final class Campaign {
     // Between two kills, the daemon must have time to read the calls of all clients. Otherwise the
     // campaign would measure the speed of the machine.
     _ = poll(nil, 0, Int32(chance.below(60 * max(1, options.clients / 200))))
+    // A restart of the daemon restarts the limits of callbacks. Some daemons therefore run for
+    // longer than this limit, so that they kill a client whose callback was lost.
+    if chance.percent(5) { _ = poll(nil, 0, Int32(Settings.callbackTimeout / 1_000_000 * 5 / 4)) }
     let start = kill() ?? BootClock.now()
     var last = start
     // Some kills hit the new daemon while it starts or recovers.
@@ -276,8 +279,9 @@ final class Campaign {
     try operating?.resume()
   }
 
-  /// Compares the daemon with all records once, while the operator is paused. `touched` are the
-  /// clients that the operator has operated since the last check.
+  /// Compares the daemon's answers with all records once, while the operator is paused.
+  ///
+  /// - Parameter touched: The clients that the operator has operated since the last check.
   func check(touched: Set<Int>) throws {
     stolenTime.sample()
     readEvents()

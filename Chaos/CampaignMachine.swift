@@ -63,8 +63,8 @@ struct CampaignMachine {
   }
 
   /// Installs the programs of this build with `make install`, and also the program of the campaign.
-  /// With `previous`, keeps the program and units of this build for an upgrade, and installs those
-  /// of the other version.
+  /// With `previous`, installs the daemon and the units of that version instead, and keeps the
+  /// daemon and the units of this build for an upgrade.
   private static func install(in tree: String, previous: String?) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)

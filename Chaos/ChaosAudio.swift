@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// A PulseAudio without a sound device, which runs in the session of the campaign's desktop.
+/// A PulseAudio server without a sound device. It runs in the session of the campaign's desktop.
 struct ChaosAudio: ~Copyable {
   let process: PIDFD
 
@@ -10,7 +10,7 @@ struct ChaosAudio: ~Copyable {
 
   /// Starts a server, and waits until it answers.
   init() throws {
-    // A server that was killed leaves its socket.
+    // A killed server leaves its socket behind.
     try Self.must("mkdir -p \(Settings.session)/pulse && rm -f \(Self.socket)")
     let server = try ChaosCompositor.startInSession([
       "/usr/bin/pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",

@@ -116,7 +116,7 @@ private func runInMachine(
     let file = try log.map { try LogFile(path: $0) }
     let site = try boot(file == nil ? "notice" : "info")
     let code = Result { try site.run(command) }
-    // The log is most useful after a campaign that could not continue.
+    // Writes the log even if the campaign could not continue, because the log is then most useful.
     if let file { try site.writeLog(to: file) }
     throw ExitCode(try code.get())
   } catch let error as ExitCode {

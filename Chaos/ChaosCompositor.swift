@@ -1,7 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// A sway without a screen, which runs as a user of the campaign, and a connection to it.
+/// A sway compositor without a screen, and a connection to it. The compositor runs as a user of the
+/// campaign.
 struct ChaosCompositor: ~Copyable {
   let process: PIDFD
   private let socket: FileDescriptor
@@ -12,7 +13,7 @@ struct ChaosCompositor: ~Copyable {
     case getTree = 4
   }
 
-  /// Starts a sway, and waits until it accepts commands.
+  /// Starts the compositor, and waits until it accepts commands.
   init() throws {
     let configuration = Settings.session + "/config"
     let text = "xwayland disable\nfocus_on_window_activation none\n"

@@ -40,7 +40,7 @@ struct Daemon {
     return try HeldChild.spawn(request).releaseAndWaitForExec()
   }
 
-  /// Returns whether the running daemon is the installed program.
+  /// Returns whether the daemon that runs was started from the program that is installed now.
   static func isInstalled(in proc: ProcFS) -> Bool {
     guard let process = process(in: proc) else { return false }
     var (running, installed) = (stat(), stat())

@@ -6,13 +6,14 @@ import TaskSchedulerWire
 /// changes. Checks that the states of the applications follow the focus, that exactly the suspended
 /// applications are muted, and that no volume stays lowered.
 ///
-/// At each kill, another application plays a notification, which lowers the volumes of the others.
-/// The campaign terminates this application before it checks the streams. All windows have streams
-/// of the same media role, so that the server remembers the mute and the volume of one for all
-/// others.
+/// At each kill, an additional application plays a notification sound, which lowers the volumes of
+/// the other applications. The campaign terminates the additional application before it checks the
+/// streams. All windows have streams of the same media role, so that the mute and the volume that
+/// the server remembers for one stream apply to every new stream.
 ///
-/// Each window has a workspace of its own, and plays. One more workspace is empty. After each kill,
-/// the campaign chooses a last workspace, and waits until the states agree with it.
+/// Each window has its own workspace, and its program plays. One more workspace is empty. After
+/// each kill, the campaign changes the focus to one more random workspace, and waits until the
+/// states agree with the focus.
 final class DesktopCampaign {
   struct Options {
     var kills: Int
@@ -106,8 +107,8 @@ final class DesktopCampaign {
     }
   }
 
-  /// Starts the application that lowers the volumes of others, shows a window, and waits until its
-  /// volume is lowered.
+  /// Shows a window, starts the application that lowers the volumes of others, and waits until the
+  /// volume of the window's stream is lowered.
   private func lowerVolumes() throws {
     guard options.hasAgent else { return }
     try compositor.run("workspace 0")
@@ -133,7 +134,7 @@ final class DesktopCampaign {
       _ = try daemon.waitForEnd(timeout: .seconds(5))
     case .audioServer:
       try end(audio.process)
-      // A suspended program does not notice that its server has died.
+      // A suspended program does not notice that its server has died, so it would not end.
       for id in applications { try terminate(id) }
       audio = try ChaosAudio()
       kills += 1
@@ -214,8 +215,7 @@ final class DesktopCampaign {
   }
 
   /// Waits until exactly the streams of suspended applications are muted and no volume is lowered,
-  /// but no longer than the states may take to follow the focus. Returns the streams that are then
-  /// still wrong.
+  /// but no longer than `settleTime`. Returns the streams that are still wrong.
   private func waitForStreams() throws -> [String] {
     let end = BootClock.now() + Self.settleTime
     var wrong = try wrongStreams()

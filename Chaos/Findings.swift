@@ -47,13 +47,14 @@ struct Outages {
   }
 
   private(set) var all: [Outage] = []
-  /// The tolerance at both ends of an absence of the daemon. The daemon itself counts its absence
-  /// from its last activity until shortly before its first answer.
+  /// The tolerance at both ends of an outage. The campaign and the daemon measure an outage
+  /// differently: for the daemon, it lasts from the last activity of the old daemon until shortly
+  /// before the first answer of the new one.
   private static let margin: UInt64 = 300_000_000
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Outage(from: from, until: until)) }
 
-  /// Returns how late an event was, without the time in which no daemon ran.
+  /// Returns how late an event was, not counting the time in which no daemon ran.
   func lateness(of at: UInt64, due: UInt64) -> UInt64 {
     guard at > due else { return 0 }
     return all.reduce(at - due) { late, outage in
@@ -62,20 +63,20 @@ struct Outages {
     }
   }
 
-  /// Returns the latest time at which an expiration may arrive: immediately after the absence that
-  /// contains its due time.
+  /// Returns the latest time at which an expiration may arrive: its due time, or the end of the
+  /// outage that contains the due time.
   func latestExpiration(due: UInt64) -> UInt64 {
     all.reduce(due) { due, outage in
       outage.from <= due && due <= outage.until ? outage.until : due
     }
   }
 
-  /// Returns the latest time at which the daemon may enforce a limit. After each absence that
+  /// Returns the latest time at which the daemon may enforce a limit. After each outage that
   /// contains the limit or its warning, the application gets the full time from the warning to the
   /// limit again.
   func latestLimit(due: UInt64) -> UInt64 {
-    // Near the begin or end of an absence, the daemon may or may not have moved the limit, so all
-    // possible limits are kept.
+    // If the limit was near the beginning or end of an outage, the daemon may or may not have moved
+    // the limit. This function therefore considers all possible limits.
     var possible = [due]
     for outage in all {
       let (from, until) = (outage.from - Self.margin, outage.until + Self.margin)

@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The operator of a campaign, which runs in a separate process. It continuously activates, sends
-/// away and interrupts applications, and sometimes terminates one.
+/// The operator of a campaign, which runs in a separate process. It continuously activates
+/// applications, interrupts them, and sends them to the background. Sometimes it terminates one.
 ///
 /// A line on its standard input pauses the operator: it completes the current operation, and prints
 /// the numbers of the applications that it has operated since the last pause. The next line ends

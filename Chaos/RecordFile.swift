@@ -6,8 +6,8 @@ import LinuxSystem
 /// killed.
 struct Record {
   enum Field: Int {
-    /// The number of writes of the record. The last word of the record repeats it, so that the
-    /// reader detects an incomplete write.
+    /// The number of writes of the record. The last word of the record repeats this number, so that
+    /// the reader detects an incomplete write.
     case version
     case pid
     /// The number of ticks, which the client counts about every 50 ms and at each callback. It must
@@ -39,7 +39,7 @@ struct Record {
 
   var pid: Int32 { Int32(truncatingIfNeeded: self[.pid]) }
 
-  /// The tasks that the daemon has granted, and that the client has neither ended nor begun to end.
+  /// The tasks that the daemon has granted, except those that the client has ended or begun to end.
   var outstanding: [Int] { words[Self.tasks].filter { $0 > 0 }.map(Int.init) }
   /// The tasks whose end the daemon has most recently acknowledged.
   var endedLast: [Int] { words[Self.endings].filter { $0 > 0 }.map(Int.init) }
@@ -120,7 +120,7 @@ final class RecordFile: Sendable {
   func read(slot: Int) -> Record? {
     var record = Record()
     // Tries again after an incomplete write. A stopped client has no incomplete write, because the
-    // kernel does not stop it in the middle of one.
+    // kernel does not stop a process in the middle of a write.
     for _ in 0..<1000 {
       let count = record.words.withUnsafeMutableBytes { bytes in
         pread(descriptor.rawValue, bytes.baseAddress, bytes.count, slot * Self.page)
@@ -138,7 +138,7 @@ final class RecordFile: Sendable {
 /// A file to which all processes append lines: violations, and events for the verifier. A line is
 /// never mixed with another one.
 final class Events: Sendable {
-  /// A line with its kind, its client, its time and its text.
+  /// One line of the file.
   struct Line {
     enum Kind: String {
       /// A violated promise, which the text names.
@@ -148,15 +148,15 @@ final class Events: Sendable {
       case lost
       /// An expiration arrived. The text is its due time, if known.
       case expired
-      /// An expiration arrived, and the client is about to end its tasks. The text is "NOT-BEFORE
-      /// NOT-AFTER": the earliest and latest time at which the daemon kills the client if the
-      /// client has not ended its tasks.
+      /// The daemon may soon kill the client: a task has expired, or the client is about to begin a
+      /// task when the limit may be near. The text is "NOT-BEFORE NOT-AFTER": the earliest and
+      /// latest time at which the daemon kills the client if the client has not ended its tasks.
       case warned
       /// The client has ended all its tasks.
       case relieved
       /// The client will not end its tasks. The text is "NOT-BEFORE NOT-AFTER": the earliest and
-      /// latest time at which the daemon kills the client; empty if the daemon must not kill it any
-      /// more.
+      /// latest time at which the daemon kills the client; empty if the daemon must no longer kill
+      /// the client.
       case careless
       /// The operator is about to terminate the application.
       case terminate
@@ -183,7 +183,8 @@ final class Events: Sendable {
     }
   }
 
-  /// Returns the lines written since `offset`, and moves `offset` to their end.
+  /// Returns the complete lines after the byte `offset`, and moves `offset` to the end of these
+  /// lines.
   func read(from offset: inout Int) -> [Line] {
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -1,8 +1,8 @@
 import LinuxSystem
 
 /// The CPU time that the hypervisor gave to other guests although this machine needed it (`steal`
-/// in proc_stat(5)). If its share is large, the campaign ignores late events, because neither the
-/// daemon nor a client is responsible for them.
+/// in proc_stat(5)). If the share of this time is large, the campaign ignores late events, because
+/// they prove no defect.
 struct StolenTime {
   /// The period before a late event in which stolen CPU time may have delayed the event.
   private static let reach: UInt64 = 8_000_000_000
@@ -28,11 +28,11 @@ struct StolenTime {
         used: ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]))
   }
 
-  /// The stolen share of the needed CPU time since the start of the campaign.
+  /// The share of the needed CPU time that was stolen since the start of the campaign.
   var share: Double { share(samples.startIndex) }
 
-  /// Returns whether the stolen share before the given time was so large that a late event proves
-  /// nothing.
+  /// Returns whether the share of stolen CPU time before the given time was so large that a late
+  /// event proves no defect.
   func explainsDelay(_ moment: UInt64) -> Bool {
     let first = samples.lastIndex { $0.at + Self.reach < moment } ?? samples.startIndex
     return share(first) > Self.shareMax

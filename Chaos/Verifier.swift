@@ -14,8 +14,8 @@ final class Client {
   var lastEndUSec = 0
   /// The last time at which the operator was about to terminate the application.
   var terminateAt: UInt64 = 0
-  /// The earliest and latest end of the time in the background as the client knows it, in
-  /// nanoseconds since boot.
+  /// The earliest and latest time at which the client's background time can end, according to the
+  /// client, in nanoseconds since boot.
   struct Limit {
     var notBefore: UInt64
     var notAfter: UInt64
@@ -29,8 +29,8 @@ final class Client {
 
   /// The limit that the client reported when it decided not to end its tasks.
   var careless: Limit?
-  /// The limit that the client reported when its tasks last expired. It does not apply after
-  /// `relievedAt`, the time at which the client ended them all.
+  /// The limit in the client's last event `warned`. The limit does not apply after `relievedAt`,
+  /// the time at which the client had ended all its tasks.
   var warned: Limit?
   var relievedAt: UInt64?
   /// The process and its ticks, if the client was suspended at the last check and the operator has
@@ -43,7 +43,7 @@ final class Client {
   }
 }
 
-/// Compares the daemon's answers with the records of the clients and with the state of the
+/// Compares the daemon's answers with the records of the clients and with the states of their
 /// processes.
 struct Verifier {
   typealias Application = ControlInterface.Application

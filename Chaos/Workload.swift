@@ -67,7 +67,7 @@ final class Workload {
     return next > now ? next - now : 0
   }
 
-  /// Counts a tick and performs the next action, each when it is due.
+  /// Counts a tick if one is due, and performs the next action if it is due.
   func turn(_ transport: some Transport) {
     let now = BootClock.now()
     if now >= tickLast + Self.tickTime {
@@ -162,9 +162,9 @@ final class Workload {
       violation("task \(task) expired with \(remaining / 1_000_000) ms left")
     }
     let latest = record[.limitNotAfter]
-    // The campaign checks the time of the first expiration only. The client reads later ones after
-    // it has ended the first task, and a resumed client may read the expiration of a task that has
-    // ended.
+    // The campaign checks only the time of the first expiration, and only if the task has not
+    // ended. The client reads other expirations late: after it has ended the first task, or after a
+    // suspension.
     let isFirst = !isWarned && !begunInLead.contains(task)
     let isJudged = isFirst && latest != 0 && record.outstanding.contains(task)
     events.write(.expired, client, isJudged ? "\(latest - Int64(Settings.expirationLead))" : "")

@@ -5,24 +5,26 @@ struct Crossing {
   var application: Int
   var region: RegionID
   var isInside: Bool
-  /// The time at which the phone is certainly beyond the boundary.
+  /// The start of the stay, in which the phone is beyond the boundary by ``clearance`` or more.
   var since: Double
-  /// The time in which the report may come: from the end of the last stay on the other side to
-  /// `fixTime` after the end of this stay. Between the two stays, the phone may rest near the
-  /// boundary, where a report of either side is right.
+  /// The period in which the report must come. It begins at the end of the last stay on the other
+  /// side, and ends `fixTime` after the end of this stay. Between the two stays, the phone may be
+  /// so close to the boundary that a report of either side is right.
   var reportTime: ClosedRange<Double>
 
-  /// The distance from the boundary at which every location of the receiver shows the right side:
-  /// the margin of the scheduler, which is 50 m, plus the greatest error of the receiver.
+  /// The least distance from the boundary, in meters, at which each location of the receiver shows
+  /// the right side. It is the margin of the scheduler (50 m) plus the receiver's greatest error.
   static let clearance = 50 + Receiver.errorMax
 
-  /// The shortest stay beyond a boundary that must be reported: the longest time until the
-  /// scheduler turns the receiver on again (60 s), twice `fixTime`, and `RegionDwell`.
+  /// The length of the shortest stay after which the scheduler must report the crossing. It is the
+  /// sum of the longest time until the scheduler turns the receiver on again (60 s), twice
+  /// `fixTime`, and `RegionDwell` (20 s).
   static let stayMin = 60 + 2 * Receiver.fixTime + 20
 
   private static let step = 5.0
 
-  /// Returns the crossings that must be reported. They follow from the true positions of the phone.
+  /// Returns the crossings that the scheduler must report, computed from the true positions of the
+  /// phone.
   static func expected(on week: Week) -> [Crossing] {
     let places = stride(from: 0, to: Double(week.seconds), by: step).map {
       week.place(at: $0).coordinate
@@ -49,7 +51,7 @@ struct Crossing {
     var last: (place: Coordinate, distance: Double)?
     for (index, place) in places.enumerated() {
       let time = Double(index) * step
-      // The phone rests most of the time, so the distance to the same place is not computed again.
+      // Uses the last distance again while the phone rests, which is most of the time.
       let distance = last.flatMap { $0.place == place ? $0.distance : nil }
         ?? one.region.center.distance(to: place)
       last = (place, distance)

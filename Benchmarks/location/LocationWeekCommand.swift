@@ -2,13 +2,14 @@ import ArgumentParser
 import FoundationEssentials
 import TaskSchedulerCore
 
-/// The command of `make bench-location`. It runs the scheduler over a week of a phone, in virtual
-/// time, and counts how long a receiver runs to report when the phone enters and leaves regions.
+/// The command of `make bench-location`. It simulates a week of a phone in virtual time, and
+/// measures for how long the scheduler runs the receiver to detect when the phone enters or leaves
+/// regions.
 @main
 struct LocationWeekCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "location-week",
-    abstract: "Compare with other schemes how long a receiver runs for regions.",
+    abstract: "Measure how long a receiver runs to monitor regions, with several schemes.",
     discussion: """
       Runs in virtual time. The exit code is 0 if all targets are reached, and 1 if one is missed.
       """)

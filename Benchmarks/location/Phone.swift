@@ -10,17 +10,17 @@ enum Scheme: String, CaseIterable {
 
 /// A phone with the scheduler and ten suspended applications, each of which monitors its regions.
 ///
-/// In all schemes, the scheduler determines from the locations which crossings there are. The
-/// schemes differ in the locations that it receives.
+/// In all schemes, the scheduler determines the crossings from the locations that it receives. The
+/// schemes differ only in the times of these locations.
 final class Phone {
-  /// A crossing that an application was told. The time is in seconds.
+  /// A report of a crossing to an application. The time is in seconds.
   struct Told {
     var application: Int
     var crossing: RegionCrossing
     var at: Double
   }
 
-  /// The number of locations, the use of the receiver and the reported crossings in the week.
+  /// The number of locations, the use of the receiver, and the reports of crossings in the week.
   struct Tally {
     var fixCount = 0
     /// The time for which the receiver was on, in seconds.
@@ -47,7 +47,7 @@ final class Phone {
     receiver = Receiver(seed: seed)
   }
 
-  /// The time since boot at the start of the week. The second 0 is Monday, 0:00.
+  /// The time since boot at the start of the week (Monday, 0:00), in nanoseconds.
   private static let start: UInt64 = 1_000_000_000_000
 
   private static func instant(at time: Double) -> Instant {
@@ -146,7 +146,8 @@ final class Phone {
           .register(request(), key, leader, target: .background, seat: SeatID("seat0"))))
     }
     for (instance, application) in applications.sorted(by: { $0.key < $1.key }) {
-      // The application starts to monitor its regions while it still runs. It is suspended later.
+      // The application must start the monitoring before its acknowledgement, because the scheduler
+      // then suspends it.
       for one in week.regions where one.application == application {
         handle(.location(.startMonitoring(request(), instance, one.region)))
       }
@@ -162,7 +163,7 @@ final class Phone {
 
   private func handle(_ event: Event) {
     queue.append(event)
-    // Effects lead to further events of the same instant.
+    // An effect may cause further events at the same instant. The outer call handles these events.
     guard queue.count == 1 else { return }
     while let event = queue.first {
       for effect in scheduler.handle(event, at: Phone.instant(at: now)) { carryOut(effect) }

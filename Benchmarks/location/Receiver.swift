@@ -3,12 +3,13 @@ import TaskSchedulerCore
 /// A receiver of a satellite navigation system.
 struct Receiver {
   /// The time from turning the receiver on to the first location, in seconds. Afterwards, there is
-  /// a location each second. Source: data sheets state 1 s for a hot start (u-blox M9). Each start
-  /// is a hot start, because ephemerides are valid for hours. 3 s leave room for weak signals.
+  /// a location each second. Each start is a hot start, because the receiver's data about the
+  /// satellites stay valid for hours. The data sheet of the u-blox M9 states 1 s for a hot start;
+  /// 3 s leave room for weak signals.
   static let fixTime = 3.0
-  /// The accuracy in meters while the phone rests, mostly indoors, and while it is on the way.
+  /// The accuracy in meters while the phone rests, mostly indoors, and while it moves.
   private static let accuracy = (rest: 30.0, way: 8.0)
-  /// The greatest error, in meters.
+  /// The greatest distance of a location from the true position, in meters.
   static let errorMax = 24.0
 
   private var generator: SeededGenerator

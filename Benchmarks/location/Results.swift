@@ -6,12 +6,12 @@ struct Result: Encodable {
   let fixesPerHour: Double
   /// The seconds per hour for which the receiver is on.
   let receiverOnPerHour: Double
-  /// The numbers of expected crossings that were reported and that were missed.
+  /// The number of expected crossings that the scheduler reported.
   let reported: Int
   let missed: Int
-  /// The reports of crossings that were too short to be expected.
+  /// The number of reports that are permitted but not expected, because the stay was too short.
   let shorter: Int
-  /// The reports of crossings that did not happen.
+  /// The number of reports that contradict the true position of the phone.
   let wrong: Int
   /// The time from an expected crossing to its report, in seconds.
   let delayMedian: Double

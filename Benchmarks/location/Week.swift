@@ -20,8 +20,9 @@ struct Place: Equatable {
   var east: Double
   var north: Double
 
-  /// The home, and the lengths of a degree there.
+  /// The coordinates of the home.
   private static let home = (latitude: 48.137, longitude: 11.575)
+  /// The lengths of a degree of longitude and of a degree of latitude at the home.
   private static let metersPerDegree = (east: 74_206.0, north: 111_195.0)
 
   var coordinate: Coordinate {
@@ -42,7 +43,7 @@ struct Place: Equatable {
       east: east + (other.east - east) * share, north: north + (other.north - north) * share)
   }
 
-  /// Returns a place at a distance, in a direction drawn at random.
+  /// Returns the place at the given distance in a random direction.
   func moved(by distance: Double, using generator: inout SeededGenerator) -> Place {
     while true {
       let (east, north) = (
@@ -56,7 +57,7 @@ struct Place: Equatable {
   }
 }
 
-/// A week of a phone: its way, and the regions of its applications. Times are in seconds since
+/// A week of a phone: its route, and the regions of its applications. Times are in seconds since
 /// Monday, 0:00.
 ///
 /// The phone rests at home, at work and at a lake. On working days, it drives 23 km to work and
@@ -74,7 +75,8 @@ struct Week {
 
   let seconds: Int
   private(set) var regions: [Monitored] = []
-  /// The ends of the straight parts of the way, in order. Two points at the same place are a rest.
+  /// The ends of the straight parts of the route, in order. Between two successive points at the
+  /// same place, the phone rests.
   private var points: [(at: Double, place: Place)] = []
 
   private let home = Place(east: 0, north: 0)
@@ -95,7 +97,7 @@ struct Week {
     for application in 0..<Week.applicationCount { addRegions(of: application, &generator) }
   }
 
-  // MARK: The way
+  // MARK: The route
 
   private mutating func addDay(_ day: Int, _ generator: inout SeededGenerator) {
     func time(_ hours: Double) -> Double {
@@ -130,7 +132,7 @@ struct Week {
     points.append((last.at + last.place.distance(to: place) / speed, place))
   }
 
-  /// Drives in parts of about 2 km, with a stop after some of them.
+  /// Adds a drive that consists of straight parts of about 2 km, with stops after some parts.
   private mutating func drive(
     to place: Place, at time: Double, _ generator: inout SeededGenerator
   ) {
@@ -158,8 +160,8 @@ struct Week {
     return points[index].place != points[index + 1].place
   }
 
-  /// Returns the straight part of the way on which the phone is at a time, as the index of its
-  /// first point.
+  /// Returns the straight part of the route on which the phone is at the given time. The result is
+  /// the index of the point at which the part begins.
   private func part(at time: Double) -> Int {
     var (low, high) = (0, points.count - 2)
     while low < high {
@@ -171,8 +173,9 @@ struct Week {
 
   // MARK: Regions
 
-  /// Adds the regions of an application. The first ones are at places of the phone. The others are
-  /// near the ways or somewhere within 40 km, like the regions of shops.
+  /// Adds the regions of an application. The first three regions are at places where the phone
+  /// rests. The other regions are near the route, or anywhere within 40 km of the home, as the
+  /// regions of shops would be.
   private mutating func addRegions(of application: Int, _ generator: inout SeededGenerator) {
     let own = [home, work, restaurant, shop, lake].shuffled(using: &generator).prefix(3)
     for number in 0..<Week.regionCount {

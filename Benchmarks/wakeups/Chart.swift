@@ -1,7 +1,7 @@
 import Glibc
 
-/// A picture as SVG, for light and dark backgrounds. It shows the wake-ups and the handler runs of
-/// the uniform mixes by the number of clients.
+/// An SVG picture for light and dark backgrounds, with two charts. They show how the wake-ups and
+/// the handler runs of the uniform mixes depend on the number of clients.
 struct Chart {
   private(set) var text: String
 

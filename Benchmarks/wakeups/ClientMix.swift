@@ -53,8 +53,8 @@ struct ClientMix {
   }
 
   let clients: [Client]
-  /// The period of the measurement. It begins after two hours, because the clients arrive during
-  /// the first hour.
+  /// The period of the measurement. It begins after two hours, because the first clients take up to
+  /// an hour to arrive, and their first intervals take up to an hour to end.
   let window: Range<Instant>
 
   init(_ kind: Kind, count: Int, hours: Int, seed: UInt64) {
@@ -84,7 +84,8 @@ struct ClientMix {
       }
       return
     }
-    // In each of `count` places, one client follows another. A client stays for up to four hours.
+    // There are `count` places. A client takes a place for up to four hours. Up to ten minutes
+    // later, the next client takes the place.
     var passing: [Client] = []
     for index in 0..<count {
       var arrival = Instant.beginning.advanced(by: between(0, 60))

@@ -35,8 +35,8 @@ struct Row {
     let leastWakeUps: Double
     let leastRuns: Double
     let schemes: [String: Figures]
-    /// The planner's handler runs as a multiple of the lower bound, for the seed with the highest
-    /// multiple.
+    /// The number of the planner's handler runs, divided by the lower bound. This is the highest
+    /// quotient of all seeds.
     let worstRuns: Double
 
     init(_ row: Row, hours: Int, seeds: [UInt64]) {
@@ -67,9 +67,9 @@ struct Row {
 }
 
 extension ClientMix {
-  /// The number of handler runs if each client is called exactly at its deadlines. For a client
-  /// that stays, this is the length of the window divided by the interval. For a client that
-  /// leaves, it is the number of its deadlines in the window.
+  /// The number of handler runs if each client is called exactly at its deadlines. A client that
+  /// stays contributes the length of the window divided by the client's interval. A client that
+  /// leaves contributes the number of its deadlines in the window.
   var leastRuns: Double {
     clients.reduce(0) { sum, client in
       guard client.departure != .never else {
@@ -130,13 +130,13 @@ struct Verdict: Encodable {
     isReached = value <= limit
   }
 
-  /// The planner's targets. Benchmarks/README.md has their sources.
+  /// The targets of the planner. Benchmarks/README.md explains them.
   static func all(_ rows: [Row.Result], _ free: [FreeWakeUps], hours: Int) -> [Verdict] {
     var verdicts: [Verdict] = []
     for row in rows {
       // Calls precede their deadlines by 100 ms (1/6000 of ten minutes), so the window may contain
-      // one more burst. If a client leaves, its planned burst is lost, and clients that waited for
-      // that burst may need an earlier one.
+      // one more burst. A client that leaves no longer needs the next burst, but other clients have
+      // waited for this burst, and the device must wake for them.
       let edge = 1 / (row.leastWakeUps * Double(hours))
       let limit = row.mix == ClientMix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(

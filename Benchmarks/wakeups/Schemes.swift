@@ -127,7 +127,7 @@ struct CallAllDevice: Device {
   }
 }
 
-/// A device with a timer for each client, which is set to the client's deadline.
+/// A device with a timer for each client. Each timer is set to the deadline of its client.
 struct TimerDevice: Device {
   private struct Timer: Comparable {
     let at: Instant

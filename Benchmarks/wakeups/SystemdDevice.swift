@@ -3,12 +3,12 @@ import CVirtualTime
 import Glibc
 import TaskSchedulerCore
 
-/// A device with the coalescing of systemd: one loop of libsystemd's sd-event in virtual time. The
-/// loop has a timer for each client, like PID 1 for each timer unit. The accuracy of a timer
-/// corresponds to the unit's `AccuracySec=`.
+/// A device that combines wake-ups as systemd does. It runs one loop of libsystemd's sd-event in
+/// virtual time. The loop has a timer for each client, as PID 1 has a timer for each timer unit.
+/// The accuracy of a timer corresponds to `AccuracySec=` of a timer unit.
 ///
-/// A timer may expire late by up to its accuracy. It is therefore set to a time that is earlier
-/// than the deadline by the accuracy.
+/// sd-event may run a timer late, by up to the timer's accuracy. To meet the deadline nevertheless,
+/// the device subtracts the accuracy from the time to which it sets the timer.
 final class SystemdDevice {
   /// The argument of a timer's callback.
   private final class Timer {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Counters of wake-ups, calls and missed deadlines. They check each call against the deadline,
-/// independently of the scheme.
+/// Counters of wake-ups, calls and missed deadlines. The deadlines are computed here, independently
+/// of the scheme that makes the calls.
 struct Tally {
   private let mix: ClientMix
   /// The deadline of each client; nil if it has none.

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Glibc
 import TaskSchedulerCore
 
-/// The command of `make wakeups`. It counts wake-ups for keep-alive handlers, and their runs, over
-/// days of virtual time, for taskschedd's planner and for other schemes.
+/// The command of `make wakeups`. Over days of virtual time, it counts the runs of keep-alive
+/// handlers and the wake-ups for these runs, with taskschedd's planner and with other schemes.
 @main
 struct WakeUpsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

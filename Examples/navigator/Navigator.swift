@@ -2,12 +2,13 @@ import FoundationEssentials
 import Synchronization
 import TaskSchedulerClient
 
-/// A navigator as the driver expects it.
+/// A navigator that speaks its hints even in the background.
 ///
 /// With the mode `location`, the daemon does not suspend the navigator while its location updates
-/// run. At the destination, the navigator stops them, so that the receiver may rest and the daemon
-/// suspends the navigator. While a hint plays, the audio session lowers the volume of other
-/// applications. With the mode `audio`, the daemon does not suspend the navigator during a hint.
+/// run. At the destination, the navigator stops the updates, so that the daemon can turn the
+/// receiver off and suspend the navigator. While a hint plays, the audio session lowers the volume
+/// of other applications. With the mode `audio`, the daemon does not suspend the navigator during a
+/// hint.
 final class Navigator: ApplicationDelegate {
   private struct State {
     /// The number of waypoints whose hint was given.
@@ -62,7 +63,7 @@ final class Navigator: ApplicationDelegate {
       let authorization = try application.startUpdatingLocationAndWait(
         desiredAccuracy: .best, distanceFilter: 10)
       state.withLock { $0.isUnderWay = true }
-      // If the user has not decided yet, locations arrive after the user has permitted them.
+      // If the user has not decided yet, locations arrive only after the user permits them.
       say("location updates: \(authorization)")
     } catch {
       say("no location updates: \(error)")
@@ -94,7 +95,8 @@ final class Navigator: ApplicationDelegate {
     }
   }
 
-  /// Takes the hints of the next waypoints, up to the first waypoint that is not near.
+  /// Returns the hints of the next waypoints that are near, and counts these hints as given. Stops
+  /// at the first waypoint that is not near.
   private func takeHints(at place: LocationCoordinate, _ state: inout State) -> [String] {
     var hints: [String] = []
     while state.hinted < route.waypoints.count {
@@ -109,7 +111,8 @@ final class Navigator: ApplicationDelegate {
 
   private func arrive(_ application: ScheduledApplication) {
     state.withLock { $0.isUnderWay = false }
-    // Otherwise the daemon could suspend the navigator before the last hint begins to play.
+    // The location updates must last until the last hint has been spoken. Otherwise the daemon
+    // could suspend the navigator before the hint begins to play.
     voice.waitUntilSilent()
     say("arrived: no more location updates")
     do throws(ApplicationError) {
@@ -131,7 +134,7 @@ extension Location {
 }
 
 extension Double {
-  /// An angle with five decimal places, which is about 1 m on the ground.
+  /// An angle with five decimal places. The last place corresponds to about 1 m on the ground.
   fileprivate var inDegrees: String {
     let units = Int((magnitude * 100_000).rounded())
     let decimals = String(units % 100_000)

@@ -8,13 +8,13 @@ struct Waypoint {
   let hint: String
 }
 
-/// The waypoints, in the order in which they are passed.
+/// The waypoints, in the order in which the driver passes them.
 struct Route {
   let waypoints: [Waypoint]
 
   var destination: LocationCoordinate { waypoints[waypoints.count - 1].coordinate }
 
-  /// Reads a file. Returns nil if a line is not a waypoint, or if there is none.
+  /// Reads a file. Returns nil if a line is not a waypoint, or if the file has no waypoints.
   init?(file: String) {
     guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
     var waypoints: [Waypoint] = []
@@ -34,7 +34,8 @@ struct Route {
 }
 
 extension LocationCoordinate {
-  /// Returns the distance to another place, in meters. It is exact enough for some kilometers.
+  /// Returns the distance to another place, in meters. The approximation is exact enough for
+  /// distances of some kilometers.
   func distance(to other: LocationCoordinate) -> Double {
     let metersOfDegree = 111_195.0
     let north = (other.latitude - latitude) * metersOfDegree

@@ -1,15 +1,16 @@
 import Dispatch
 import Glibc
 
-/// Speaks hints, one after the other, with a child process. The stream of the child process belongs
-/// to the navigator, so that the audio session applies to it.
+/// Speaks hints, one after the other, with a child process. The daemon attributes the audio stream
+/// of the child process to the navigator, so the navigator's audio session applies to the stream.
 final class Voice: Sendable {
   private static let samplesPerSecond = 44_100
 
   private let command: [String]
   private let queue = DispatchQueue(label: "voice")
 
-  /// - Parameter command: a program that speaks its last argument; if it is empty, a chime plays.
+  /// - Parameter command: a program and its arguments, to which the hint is added as the last one.
+  ///   If the array is empty, a chime plays instead.
   init(command: [String]) {
     self.command = command
   }
@@ -45,7 +46,7 @@ final class Voice: Sendable {
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return say("no sound: no socket") }
     let pid = Self.start(command, reading: ends[0])
     close(ends[0])
-    // The write ends early if the program ends.
+    // If the program ends early, the write fails instead of blocking.
     input.withUnsafeBytes { _ = write(ends[1], $0.baseAddress, $0.count) }
     close(ends[1])
     guard let pid else { return say("no sound: cannot run \(command[0])") }

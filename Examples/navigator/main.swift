@@ -1,4 +1,4 @@
-// A navigator that speaks hints for a route also while it is in the background; see
+// A navigator that speaks hints for a route, even while it is in the background; see
 // Navigator.swift. Its manifest declares the background modes `location` and `audio`.
 
 import Glibc
@@ -15,7 +15,8 @@ let arguments = CommandLine.arguments.dropFirst()
 guard let path = arguments.first, !path.hasPrefix("-") else { fail(usage) }
 guard let route = Route(file: path) else { fail("navigator-example: \(path) is not a route") }
 let voice = Voice(command: Array(arguments.dropFirst()))
-// A program that plays the chime may end while the navigator writes to it.
+// The program that plays the chime may end while the navigator writes to it. Without this line,
+// SIGPIPE would then end the navigator, too.
 signal(SIGPIPE, SIG_IGN)
 do throws(ApplicationError) {
   _ = try ScheduledApplication.registerAndWait(

@@ -2,9 +2,9 @@ import TaskSchedulerClient
 
 /// Shows a notification when the user arrives at a place or leaves it.
 ///
-/// The daemon keeps the regions. It resumes the application when the machine enters or leaves one,
-/// or launches the application if it does not run. Meanwhile, a receiver runs only for short times,
-/// and the application needs no background mode.
+/// The daemon monitors the regions. When the machine enters or leaves a region, the daemon resumes
+/// the application, or launches it if it does not run. The application needs no background mode,
+/// and the daemon turns the receiver on only for short times.
 final class Places: ApplicationDelegate {
   private let regions: [CircularRegion]
 
@@ -17,7 +17,7 @@ final class Places: ApplicationDelegate {
   func application(
     _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
   ) {
-    // The event about the region follows this one.
+    // This method only prints the region. A separate event about the crossing follows.
     let region = application.launchRegion.map { ", region \($0)" } ?? ""
     say("launched (\(reason.rawValue)\(region))")
     do throws(ApplicationError) {

@@ -1,13 +1,14 @@
 import Synchronization
 import TaskSchedulerClient
 
-/// A music player as the user expects it.
+/// A music player that plays on in the background.
 ///
-/// With the mode `audio`, the daemon does not suspend the player while the player has a stream of
-/// the audio server. Thus the player ends its stream when it pauses. A phone call, or another
-/// application that begins to play, interrupts the player. After the interruption, the player plays
-/// on only if the daemon says so. The user's commands, for example from the keys of a headset,
-/// reach the player even while it is suspended.
+/// With the mode `audio`, the daemon does not suspend the player while the player has an audio
+/// stream. When the player pauses, it ends its stream, so that the daemon can suspend it.
+///
+/// A phone call, or another application that begins to play, interrupts the player. After the
+/// interruption, the player plays on only if the daemon says so. The user's commands, for example
+/// from the keys of a headset, reach the player even while it is suspended.
 final class Player: ApplicationDelegate {
   private struct State {
     /// The stream; nil while the player is paused.
@@ -70,7 +71,7 @@ final class Player: ApplicationDelegate {
       state.withLock { $0.isInterrupted = played }
     case .ended(let shouldResume):
       say("the interruption has ended\(shouldResume ? "" : ": stay paused")")
-      // A command to pause, which came during the interruption, remains in force.
+      // If the user has paused the player during the interruption, it stays paused.
       if shouldResume, state.withLock({ $0.isInterrupted }) { play() }
     }
   }
@@ -104,7 +105,7 @@ final class Player: ApplicationDelegate {
     }
   }
 
-  /// Pauses. Returns whether the player played.
+  /// Pauses the player. Returns whether it was playing.
   @discardableResult
   private func pause() -> Bool {
     let stream = state.withLock { state in
@@ -118,7 +119,7 @@ final class Player: ApplicationDelegate {
     return true
   }
 
-  /// Pauses when the audio server has ended the stream.
+  /// Handles the end of a stream. If it was the current stream, the player is now paused.
   private func lose(_ stream: Stream) {
     state.withLock { state in
       guard state.stream === stream else { return }

@@ -8,7 +8,7 @@ struct Track {
   let name: String
   private let data: Data
 
-  /// Maps a file.
+  /// Creates a track from a file, which is mapped into memory.
   static func file(_ path: String) -> Track {
     guard let data = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else {
       fail("player-example: cannot read \(path)")
@@ -16,7 +16,7 @@ struct Track {
     return Track(name: path, data: data)
   }
 
-  /// Makes half a minute of a tone.
+  /// Creates a track with half a minute of a tone.
   static func tone(hertz: Int) -> Track {
     let second = (0..<samplesPerSecond).map { sample in
       Int16(3000 * sin(2 * .pi * Double(sample * hertz) / Double(samplesPerSecond)))
@@ -30,8 +30,8 @@ struct Track {
   func bytes(at sample: Int, count: Int) -> Data { data.dropFirst(sample * 2).prefix(count * 2) }
 }
 
-/// The tracks, which follow each other in a circle, and the position in them. The position is ahead
-/// of what is audible by at most 0.2 s.
+/// The tracks, and the position at which the player reads the next samples. The first track follows
+/// the last one. The position is ahead of the audible sound by at most 0.2 s.
 final class Playlist: Sendable, CustomStringConvertible {
   private struct Position: Codable {
     var track = 0
@@ -42,7 +42,7 @@ final class Playlist: Sendable, CustomStringConvertible {
   private let store: URL
   private let position: Mutex<Position>
 
-  /// - Parameter path: the file with the position of an earlier launch, if any.
+  /// - Parameter path: the file that keeps the position until the next launch; it need not exist.
   init(_ tracks: [Track], keptIn path: String) {
     self.tracks = tracks
     store = URL(filePath: path)
@@ -68,8 +68,8 @@ final class Playlist: Sendable, CustomStringConvertible {
     return "\(tenths / 10).\(tenths % 10) s of \(tracks[track].name)"
   }
 
-  /// Returns the bytes of the next samples, which may belong to the next track: none if all tracks
-  /// are empty.
+  /// Returns the bytes of the next samples. At the end of a track, continues with the next track.
+  /// Returns no bytes if all tracks are empty.
   func next(_ count: Int) -> Data {
     for _ in 0...tracks.count {
       let bytes = position.withLock { position in
@@ -92,7 +92,8 @@ final class Playlist: Sendable, CustomStringConvertible {
     say("at \(self)")
   }
 
-  /// Moves within the track. After its end, the next track follows.
+  /// Moves the position within the current track. A position after the end of the track means the
+  /// start of the next track.
   func seek(by time: Duration) {
     let samples = Int(max(-1e9, min(time / .seconds(1) * Double(Track.samplesPerSecond), 1e9)))
     position.withLock { $0.sample = max(0, $0.sample + samples) }

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A stream of the audio server, from the child process pacat. To pause, call `end()`, because a
-/// stream without data would still count as playing.
+/// An audio stream, which the child process pacat plays. To pause, call `end()`: a stream without
+/// data would still count as playing.
 final class Stream: Sendable {
   /// The process; nil after its end.
   private let process: Mutex<pid_t?>
@@ -18,7 +18,7 @@ final class Stream: Sendable {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { fail("player-example: no socket") }
     let (reading, writing) = (ends[0], ends[1])
-    // With a larger buffer, the position would be further ahead of what is audible.
+    // With a larger buffer, the position would be further ahead of the audible sound.
     var size: Int32 = 4096
     setsockopt(writing, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     process = Mutex(Self.startPacat(reading: reading))
@@ -29,7 +29,7 @@ final class Stream: Sendable {
     }
   }
 
-  /// Ends the stream. The server discards what it has not played yet.
+  /// Ends the stream. The audio server discards the samples that it has not played yet.
   func end() {
     process.withLock { if let pid = $0 { _ = kill(pid, SIGKILL) } }
     // Waits until no more samples are read from the playlist.

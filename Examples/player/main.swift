@@ -12,7 +12,8 @@ let usage = """
   """
 let arguments = CommandLine.arguments.dropFirst()
 guard let store = arguments.first, !store.hasPrefix("-") else { fail(usage) }
-// pacat may end while the player writes to it.
+// pacat may end while the player writes to it. Without this line, SIGPIPE would then end the
+// player, too.
 signal(SIGPIPE, SIG_IGN)
 let files = arguments.dropFirst().map(Track.file)
 let tracks = files.isEmpty ? [440, 550, 660].map(Track.tone) : files

@@ -5,11 +5,11 @@ import Synchronization
 ///
 ///     REGISTER ada      the sender is ada and accepts calls
 ///     CALL ada bob      bob calls ada
-///     INVITE bob        bob calls the receiver
+///     INVITE bob        bob calls the phone that receives this line
 ///     ANSWER bob        from a phone: it answers bob's call; to bob: the call is answered
 ///     GONE ada          ada cannot be reached
 ///     BYE bob           to a phone: bob has hung up; from a phone: it confirms the hang-up
-///     PING, PONG        keep the connection open in routers
+///     PING, PONG        keep routers from dropping the connection
 final class Line: Sendable {
   private struct Input {
     var unread: [UInt8] = []

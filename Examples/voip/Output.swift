@@ -1,6 +1,7 @@
 import Glibc
 
-/// The start of the program, on a clock that includes suspensions of the program and the machine.
+/// The start of the program, on a clock that does not stop while the program or the machine is
+/// suspended.
 private let start = ContinuousClock.now
 
 /// Prints a line with the seconds since the start.

@@ -11,8 +11,9 @@ import TaskSchedulerClient
 /// The keep-alive handler keeps the connection open.
 ///
 /// While the phone runs, a thread waits for data on the connection, and handles calls. After a
-/// suspension, the delegate's method for ready sockets handles the data that arrived; its return
-/// acknowledges the event. The thread and the method do not handle calls at the same time.
+/// suspension, the delegate's method for ready sockets handles the data that arrived meanwhile. The
+/// return of the method acknowledges the event. The thread and the method never handle calls at the
+/// same time.
 final class Phone: ApplicationDelegate {
   private struct State {
     var line: Line?
@@ -150,7 +151,7 @@ final class Phone: ApplicationDelegate {
         default: break
         }
       }
-      // Without the server, the phone exits with an error, so that the daemon relaunches it.
+      // When the server is gone, the phone exits with an error, so that the daemon relaunches it.
       if line.isClosed { fail("the server is gone") }
     }
   }
@@ -189,7 +190,7 @@ final class Phone: ApplicationDelegate {
 
   private func keepAlive(_ application: ScheduledApplication) {
     state.withLock { $0.line?.send("PING") }
-    // Waits for the server's answer, which the other thread reads. Otherwise the daemon could
+    // Waits for the server's answer, which the thread of `run` reads. Otherwise the daemon could
     // suspend the phone before the answer arrives, and the answer would resume the phone again.
     let isThere = isAnswered.wait(timeout: .now() + .milliseconds(500)) == .success
     say(isThere ? "kept alive" : "the server does not answer")

@@ -112,7 +112,7 @@ package struct MessageReader {
     sd_bus_message_get_destination(message).map { String(cString: $0) }
   }
 
-  /// The object that sent a signal, or that is called.
+  /// The path of the object that sent the signal or receives the call.
   package var path: String? { sd_bus_message_get_path(message).map { String(cString: $0) } }
 
   /// The interface of a signal or a call; nil for a call that names no interface.
@@ -211,7 +211,8 @@ package struct MessageReader {
     container("v", "o") { objectPath() }
   }
 
-  /// Returns the texts in a dictionary from numbers to variants, and skips its other values.
+  /// Returns the texts in a dictionary from numbers to variants, and skips the values that are not
+  /// texts.
   package func numberedTexts() -> [UInt32: String]? {
     container("a", "{uv}") { () -> [UInt32: String]? in
       var texts: [UInt32: String] = [:]

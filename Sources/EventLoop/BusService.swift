@@ -4,8 +4,8 @@ import LinuxSystem
 ///
 /// The program does not start the bus or the service, and does not wait for them. inotify reports
 /// when a bus appears, and the bus reports when the service appears or disappears. Every process
-/// can send signals on the system bus, so the program receives only the signals that the service
-/// itself sends.
+/// can send signals on the system bus, so this type ignores all signals that the service did not
+/// send.
 package final class BusService {
   /// An event of the service.
   package enum Occurrence {
@@ -21,7 +21,7 @@ package final class BusService {
 
   /// The well-known name of the service.
   package let name: String
-  /// The rules of the signals to receive (D-Bus specification, match rules), without their type.
+  /// The match rules (D-Bus specification) of the signals to receive, without `type='signal'`.
   package var rules: [String] {
     didSet {
       guard bus.state == .connected else { return }

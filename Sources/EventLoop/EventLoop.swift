@@ -211,7 +211,8 @@ private final class Handler {
 
 private final class BusHandler {
   /// Handles a message. With the result 0, other handlers also see the message; with 1, they do not
-  /// see it. With a negated errno, sd-bus replies with an error to a call.
+  /// see it. If the message is a call and the result is a negated errno, sd-bus replies to the call
+  /// with an error.
   let call: (OpaquePointer) -> Int32
 
   init(_ call: @escaping (OpaquePointer) -> Int32) {
@@ -239,7 +240,7 @@ package final class BusSlot {
   }
 }
 
-/// An event source of the loop. Releasing it removes the source.
+/// An event source of the loop. Releasing this object removes the source from the loop.
 package class Source {
   fileprivate let source: OpaquePointer
 
@@ -263,7 +264,8 @@ package class Source {
   }
 }
 
-/// A descriptor that the loop watches. It must stay open for the lifetime of the source.
+/// A source for a descriptor that the loop watches. The descriptor must stay open for the lifetime
+/// of the source.
 package final class DescriptorSource: Source {
   /// Changes the readiness to wait for.
   package func wait(for readiness: PollEvents) {

@@ -12,7 +12,7 @@ package struct BusAddress: Hashable {
   }
 }
 
-/// A connection to a message bus that never blocks the loop.
+/// A connection to a message bus. The connection never blocks the loop.
 package final class MessageBus {
   /// The state of the connection.
   package enum State: Equatable {
@@ -52,8 +52,8 @@ package final class MessageBus {
     self.isMonitor = isMonitor
   }
 
-  /// The id of the connected bus; nil if the bus has no id or is not connected. Every other bus has
-  /// another id, even at the same address.
+  /// The id of the connected bus; nil if no bus is connected, or if the bus has no id. Two buses
+  /// never have the same id, even if they use the same address one after the other.
   package var id: String? {
     guard state == .connected, let bus else { return nil }
     var id = sd_id128_t()
@@ -204,8 +204,8 @@ package final class MessageBus {
     try check("sd_bus_send", sd_bus_send(bus, message, nil))
   }
 
-  /// Returns the message of a call without arguments. The call does not make the bus start the
-  /// service. The caller must release the message.
+  /// Returns the message of a call, without arguments. The bus does not start the service for this
+  /// call. The caller of this function must release the message.
   private func message(
     _ method: BusMethod, on bus: OpaquePointer
   ) throws(SystemError) -> OpaquePointer {
@@ -224,8 +224,8 @@ package final class MessageBus {
   /// this connection, regardless of the message's destination. The bus disconnects a monitor that
   /// sends a message, so send nothing else on this connection.
   ///
-  /// - Parameter answer: Called once, from the loop. An error means that the connection is no
-  ///   monitor, perhaps because the bus does not permit it.
+  /// - Parameter answer: Called once, from the loop. An error means that the connection has not
+  ///   become a monitor, perhaps because the bus does not permit this client to be one.
   package func becomeMonitor(
     _ rules: [String], timeout: Duration?, answer: @escaping (BusAnswer) -> Void
   ) throws(SystemError) {
@@ -327,14 +327,14 @@ package struct BusError: CustomStringConvertible {
 
   private static let prefix = "org.freedesktop.DBus.Error."
 
-  /// Whether the call failed because no service has the name of its destination.
+  /// Whether the call failed because no service on the bus has the called name.
   package var isServiceUnknown: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
   /// Whether the service left the bus before it replied, or the timeout of the call expired.
   package var saysNoReply: Bool { isOne(of: ["NoReply"]) }
 
-  /// Whether the error is one with which the bus itself refuses calls: because of its policy, a
-  /// quota or a lack of memory.
+  /// Whether the bus uses this error when it refuses a call itself, because of its policy, a quota
+  /// or a lack of memory.
   package var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
 
   private func isOne(of names: [String]) -> Bool {

@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// A call that another program makes to an object of this connection. The handler must read the
+/// A call by another program to an object that a ``MessageBus`` serves. The handler must read the
 /// call before it returns.
 package struct BusCallToServe {
   private let message: OpaquePointer

@@ -4,7 +4,7 @@ import Glibc
 public enum BoundedFileError: Error, Hashable, Sendable {
   /// The file does not exist. `isDangling` is true if the path is a symbolic link without a target.
   case missing(isDangling: Bool)
-  /// The path has another kind than expected; `what` is its kind ("a directory", "not a
+  /// The file has another kind than expected; `what` names the kind ("a directory", "not a
   /// directory").
   case notAFile(what: String)
   /// The file has more bytes than allowed.
@@ -142,7 +142,7 @@ extension FileStatus {
   }
 }
 
-/// Directories and paths.
+/// Functions for directories and paths.
 public enum Directory {
   /// Returns the names in a directory, sorted bytewise, without `.` and `..`; empty if the
   /// directory does not exist.

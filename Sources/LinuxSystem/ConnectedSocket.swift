@@ -14,7 +14,7 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case connecting
   /// The socket was never connected, or is not connected any more.
   case notConnected
-  /// One end of a connection to the daemon.
+  /// The socket is one end of a connection to the daemon.
   case schedulersOwn
   case system(SystemError)
 
@@ -41,8 +41,8 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 /// Checks of the connections that applications pass to the daemon with ManageSocket.
 public enum ConnectedSocket {
   /// Checks that a descriptor is a connected stream socket, and not one of the daemon's own. Does
-  /// not change the socket or its data. Does not read the pending error, because that would clear
-  /// it.
+  /// not change the socket or its data. Does not read the pending error, because a read clears the
+  /// error.
   ///
   /// - Parameters:
   ///   - number: An open descriptor.
@@ -68,7 +68,8 @@ public enum ConnectedSocket {
   private static func refusal(
     of number: Int32, listener: Int32
   ) throws(SystemError) -> SocketRefusal? {
-    // Most calls on a descriptor with O_PATH fail with EBADF, at which `check` would trap.
+    // Most calls on a descriptor with O_PATH fail with EBADF. `check` treats EBADF as a programming
+    // error, and would end the process.
     guard try check("fcntl", { fcntl(number, F_GETFL) }) & ReceivedDescriptor.oPath == 0 else {
       return .notASocket(what: "a path that was opened with O_PATH")
     }
@@ -104,7 +105,7 @@ public enum ConnectedSocket {
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
-  /// Returns whether the peer of a socket is a connection that the listener accepted. The address
+  /// Returns whether the peer of a socket is a socket that the listener accepted. The address
   /// of an accepted socket equals that of its listener, whatever path the client used. In a
   /// container, or after the socket file was removed, another listener may have the same address.
   /// That listener belongs to another process, so its credentials differ.

@@ -159,8 +159,8 @@ extension ControlGroup {
     }
   }
 
-  /// Moves a process with all its threads into this group. The pid must belong to an unreaped child
-  /// of this process. Otherwise, the caller must check afterwards which process has the pid.
+  /// Moves a process with all its threads into this group. Unless the process is an unreaped child
+  /// of this process, the caller must check afterwards which process has the pid.
   ///
   /// Needs write permission in cgroup.procs of this group, and of the nearest common ancestor of
   /// this group and the present group of the process.

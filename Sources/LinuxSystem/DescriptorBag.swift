@@ -13,8 +13,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - messageMax: the maximum number of file descriptors of a message, at most
-  ///     `UnixSocket.descriptorsMax`. If a message has more, the receiver closes all its
-  ///     descriptors and throws `descriptorsLost`.
+  ///     `UnixSocket.descriptorsMax`. If a message has more, the receiver closes all descriptors of
+  ///     the message and throws `descriptorsLost`.
   ///   - closesElsewhere: whether to close all descriptors, including claimed ones, on another
   ///     thread (see `FileDescriptor`). Use this for messages of untrusted clients.
   public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {

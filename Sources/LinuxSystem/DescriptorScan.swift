@@ -16,12 +16,13 @@ public struct DescriptorScan: Sendable {
   public var sharedPaths: [String] = []
   /// Whether the scan finds listening sockets.
   public var findsListeners = false
-  /// Returns whether a name belongs to a wanted server. A name is the name of a Unix socket, or the
-  /// path of a sound device. If this property is set, the scan finds the wanted servers to which
-  /// the processes are connected, and the wanted sound devices that they have open.
+  /// Returns whether a server or a sound device is wanted. The argument is the name of the server's
+  /// Unix socket, or the path of the sound device. If this property is set, the scan finds the
+  /// wanted servers to which the processes are connected, and the wanted sound devices that the
+  /// processes have open.
   public var isServer: (@Sendable (String) -> Bool)?
-  /// Whether the scan finds only servers to which the kernel proves a connection. If false, it also
-  /// finds servers in other network namespaces to which a process may be connected.
+  /// Whether the scan finds only servers for which the kernel proves a connection. If false, the
+  /// scan also finds servers that a process in another network namespace may be connected to.
   public var provesConnections = false
   /// Whether the scan finds the controlling terminals of the processes.
   public var findsTerminals = false
@@ -35,8 +36,8 @@ public struct DescriptorScan: Sendable {
   public struct Budget: Hashable, Sendable {
     /// The maximum number of descriptors.
     public var descriptors = 262_144
-    /// The maximum CPU time of the scan. The search for listening sockets may use half of this time
-    /// in addition.
+    /// The maximum CPU time of the scan. In addition, the search for listening sockets may use half
+    /// of this time.
     public var processorTime: Duration = .milliseconds(500)
 
     public init() {}
@@ -53,7 +54,7 @@ public struct DescriptorScan: Sendable {
     /// The addresses of listening sockets, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
     public var listening: [String] = []
     /// The wanted servers to which the processes are connected, and the wanted sound devices that
-    /// they have open, sorted.
+    /// the processes have open, sorted.
     public var servers: [String] = []
     /// Whether `servers` contains all wanted servers.
     public var hasAllServers = true

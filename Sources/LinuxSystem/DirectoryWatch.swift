@@ -1,7 +1,7 @@
 import Glibc
 
-/// A watch on directories that reports each entry created, replaced, written or removed
-/// (inotify(7)).
+/// A watch that reports each entry that is created, replaced, written or removed in some
+/// directories (inotify(7)).
 public struct DirectoryWatch: ~Copyable, Sendable {
   /// A watched directory.
   public struct WatchedDirectory: Hashable, Sendable {
@@ -65,8 +65,8 @@ public struct DirectoryWatch: ~Copyable, Sendable {
     return Self.changes(in: bytes[..<(count ?? 0)])
   }
 
-  /// Parses events (struct inotify_event): wd, mask, cookie, len, and `len` bytes of a name with
-  /// NULs.
+  /// Parses events (struct inotify_event): wd, mask, cookie, len, and a name that is padded with
+  /// NULs to `len` bytes.
   private static func changes(in bytes: ArraySlice<UInt8>) -> [Change] {
     bytes.withUnsafeBytes { buffer in
       var changes: [Change] = []

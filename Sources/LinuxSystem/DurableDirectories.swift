@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension Directory {
-  /// Creates a directory and its missing parents durably. Only the owner may enter the new
-  /// directories.
+  /// Creates a directory and its missing parents, and waits until they are on the disk. Only the
+  /// owner may enter the new directories.
   public static func makeAll(path: String) throws(SystemError) {
     guard !path.isEmpty, FileStatus(path: path)?.isDirectory != true else { return }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -16,10 +16,11 @@ extension Directory {
   /// Creates an empty file that only its owner may read and write. Does not change an existing
   /// file.
   ///
-  /// - Throws: EACCES or EROFS; also if the file exists and this process may not write it.
+  /// - Throws: EACCES or EROFS if this process may not create the file, or may not write to an
+  ///   existing file.
   public static func makeFile(path: String) throws(SystemError) {
-    // An existing file is not opened, because closing it would release this process's locks on it
-    // (see `lock`).
+    // The function does not open an existing file, because closing it would release this process's
+    // locks on the file (see `lock`).
     let number = try check("open \(path)", nilFor: EEXIST) {
       clinux_create(path, O_RDWR | O_EXCL, 0o600)
     }

@@ -1,4 +1,5 @@
-/// The environment variables by which a daemon recognizes the processes of its instances.
+/// The environment variables by which a daemon recognizes the processes of the instances that it
+/// manages.
 public struct EnvironmentMarkers {
   /// The variable with the same value in all processes of an instance.
   public static let markerName = "TASKSCHEDD_INSTANCE"

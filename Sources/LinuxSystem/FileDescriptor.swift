@@ -23,7 +23,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   deinit {
     // Linux frees the descriptor even if close(2) fails. A second call could close a descriptor
-    // that another thread has opened since.
+    // that another thread has opened since, and that has the same number.
     if closesElsewhere { clinux_close_elsewhere(rawValue) } else { _ = Glibc.close(rawValue) }
   }
 
@@ -176,8 +176,7 @@ public enum Readiness {
         let left = deadline > now ? deadline - now : 0
         milliseconds = Int32(clamping: (left + 999_999) / 1_000_000)
       }
-      // This does not use `check`, because an interrupted call must not wait for the whole timeout
-      // again.
+      // Do not use `check` here: it would repeat an interrupted call with the whole timeout.
       let count = poll(&entry, 1, milliseconds)
       if count >= 0 { return entry.revents }
       let code = errno

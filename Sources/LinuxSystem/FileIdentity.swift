@@ -22,11 +22,11 @@ public struct FileIdentity: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// Returns the files at these paths in this mount namespace and in the mount namespace of the
-  /// process with pid 1. A sandbox may hide users' directories in this namespace.
+  /// Returns the files at these paths in two mount namespaces: that of this process, and that of
+  /// pid 1. A sandbox may hide users' directories in the namespace of this process.
   ///
-  /// Resolves absolute targets of symbolic links in this namespace, even for a path in the
-  /// namespace of pid 1. openat2(2) could resolve the targets in the namespace of pid 1, but
+  /// Resolves absolute targets of symbolic links in the namespace of this process, even for a path
+  /// in the namespace of pid 1. openat2(2) could resolve the targets in the namespace of pid 1, but
   /// systemd's RestrictSUIDSGID= denies openat2(2).
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]

@@ -50,7 +50,7 @@ public struct GPUEngine: Hashable, Sendable {
       func name(after prefix: String) -> String? {
         key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
       }
-      // This key has a number of engines, not a time.
+      // The value of this key is a number of engines, not a time.
       if key.hasPrefix("drm-engine-capacity-") { continue }
       if let name = name(after: "drm-engine-"), unit == "ns" {
         engines[name, default: .init()].nanoseconds = value

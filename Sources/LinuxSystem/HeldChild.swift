@@ -138,7 +138,7 @@ public struct HeldChild: ~Copyable, Sendable {
       !request.newSession || request.processGroup == nil,
       "the leader of a new session has a process group of its own already")
     guard request.hasNoNUL else { throw SystemError(call: "execve", errno: EINVAL) }
-    // A socket, because writing to a dead child's pipe would raise SIGPIPE.
+    // The hold uses a socket, because writing to a dead child's pipe would raise SIGPIPE.
     let (holdOurs, holdChild) = try UnixSocket.pair().ends()
     let hold = FileDescriptor(taking: holdOurs)
     let holdTheirs = FileDescriptor(taking: holdChild)

@@ -4,7 +4,7 @@ import Glibc
 /// The sockets that processes have open, by the network namespace of the process.
 struct SocketsByNetwork {
   struct Network {
-    /// A process in the namespace. The search reads the socket tables of this process.
+    /// A process in the namespace, whose socket tables in /proc the search reads.
     let process: Int32
     var inodes: Set<UInt64> = []
   }

@@ -36,7 +36,7 @@ public struct MachineMemory: Hashable, Sendable {
   }
 }
 
-/// The memory use of a process from /proc/PID/statm, which is cheap to read and does not block.
+/// The memory use of a process from /proc/PID/statm. A read of this file is cheap and never blocks.
 public struct ProcessPages: Hashable, Sendable {
   /// The resident memory in bytes, including shared memory.
   public var resident: UInt64

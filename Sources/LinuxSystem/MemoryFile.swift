@@ -102,7 +102,8 @@ extension MemoryFile {
     _ number: Int32, into bytes: inout [UInt8], bytesMax: Int
   ) throws(SystemError) -> MemoryFileRefusal? {
     let flags = try check("fcntl") { fcntl(number, F_GETFL) }
-    // Most calls on a descriptor with O_PATH fail with EBADF, which `check` traps.
+    // Most calls on a descriptor with O_PATH fail with EBADF. `check` treats EBADF as a programming
+    // error, and would end the process.
     if flags & ReceivedDescriptor.oPath != 0 { return .path }
     guard try check("fcntl F_GET_SEALS", nilFor: EINVAL, body: { clinux_seals(number) }) != nil
     else { return .notInMemory(what: ReceivedDescriptor.kind(of: number)) }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A measurement of the memory use of processes, on another thread. A read of smaps_rollup waits
-/// for the mmap lock of the measured process. A read on the caller's thread could block the caller.
+/// for the mmap lock of the measured process. Such a wait must not block the caller's thread.
 public struct MemoryScan: ~Copyable, Sendable {
   /// A group of processes, whose memory use the caller adds up.
   public struct Group: Hashable, Sendable {
@@ -36,8 +36,8 @@ public struct MemoryScan: ~Copyable, Sendable {
   public var rawValue: Int32 { output.rawValue }
 
   /// Begins a scan, which reads the groups in the given order. The groups must be ordered by their
-  /// bounds, the largest first. The scan ends early if no remaining group can have more dirty
-  /// memory than a group that it has read.
+  /// bounds, the largest first. The scan ends early if it has read a group with at least as much
+  /// dirty memory as any remaining group can have.
   ///
   /// - Throws: EMFILE; EAGAIN if the limit on threads is reached.
   public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// The purpose of a socket of netlink(7) that another program opened.
+/// The purpose of a netlink(7) socket that another program opened.
 public enum NetlinkSocket: Sendable {
-  /// Receives changes of links, addresses or routes.
+  /// The kernel reports changes of links, addresses or routes to the socket.
   case changes
-  /// Answers requests for links, addresses and routes.
+  /// The kernel answers the socket's requests for links, addresses and routes.
   case routes
-  /// Answers requests for sockets.
+  /// The kernel answers the socket's requests for information about other sockets.
   case diagnosis
 
   /// Determines the purpose of a socket; nil if no case of this enumeration applies.
   ///
-  /// - Throws: EAFNOSUPPORT if it is no netlink socket.
+  /// - Throws: EAFNOSUPPORT if the socket is not a netlink socket.
   public init?(_ socket: Int32) throws(SystemError) {
     var groups: UInt32 = 0
     switch try check("getsockname", { clinux_netlink_protocol(socket, &groups) }) {
@@ -163,11 +163,11 @@ enum RouteMessage {
     Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
   }
 
-  /// Returns the address of a message of RTM_NEWADDR, if other machines can reach the address.
+  /// Returns the address in a message of RTM_NEWADDR, if other machines can reach the address.
   ///
   /// Temporary addresses of IPv6 (RFC 8981) do not count, because the kernel adds new ones every
-  /// day without breaking a connection. If the machine changes networks, its permanent address
-  /// changes.
+  /// day without breaking a connection. If the machine changes networks, its other addresses change
+  /// too.
   static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkConfiguration.Address? {
     let body = message.body
     // struct ifaddrmsg: family, prefixlen, flags, scope, index.

@@ -49,7 +49,7 @@ public enum RouteSocket {
 
   /// Discards the messages of a watch. The caller reads the present state instead.
   ///
-  /// - Returns: whether there was a message, or messages were lost (ENOBUFS).
+  /// - Returns: whether a message was discarded, or messages were lost (ENOBUFS).
   public static func drain(_ watch: Int32) throws(SystemError) -> Bool {
     var byte: UInt8 = 0
     var count = 0
@@ -108,8 +108,8 @@ public enum RouteSocket {
   private static func dumpOnce<Value>(
     _ what: UInt16, _ family: Int32, _ socket: Int32, _ values: (NetlinkMessage) -> [Value]
   ) throws(SystemError) -> (found: [Value], isWhole: Bool) {
-    // Each request of a socket has a number of its own, because the kernel may still answer an
-    // earlier request.
+    // Each request on a socket has a number of its own, because answers to an earlier request may
+    // still arrive.
     let sequence = UInt32(truncatingIfNeeded: BootClock.now())
     try check("send AF_NETLINK") {
       clinux_route_ask(socket, what, UInt8(family), sequence)

@@ -6,7 +6,7 @@ import Glibc
 /// poll(2) reports the descriptor as readable (POLLIN) when all threads have ended, and as hung up
 /// (POLLHUP) when the process has been reaped.
 public struct PIDFD: ~Copyable, Sendable {
-  /// The process id in this namespace. After the process has ended, another process may have it.
+  /// The process id in this namespace. After the process has ended, the kernel may reuse the id.
   public let pid: Int32
   private let descriptor: FileDescriptor
 
@@ -28,8 +28,8 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Opens the process that has this pid now.
   ///
-  /// Another process may have received the pid since the caller learned it, unless the process is
-  /// an unreaped child of this process. Compare `identity` afterwards.
+  /// The kernel may have reused the pid since the caller learned it. This cannot happen for an
+  /// unreaped child of this process. For any other process, compare `identity` afterwards.
   ///
   /// - Returns: nil if there is no process (ESRCH), or if the id is that of a thread (EINVAL,
   ///   ENOENT).
@@ -106,7 +106,7 @@ public struct PIDFD: ~Copyable, Sendable {
   /// the pid before that process is reaped.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
-    // The process has not been reaped, so no other process had its pid when /proc was read.
+    // If the process is still unreaped, no other process had its pid when /proc was read.
     guard try exists() else { return nil }
     return stat.identity
   }
@@ -145,9 +145,10 @@ extension PIDFD {
   ///
   /// - The function reaps an ended child of this process.
   /// - For any other process, the kernel keeps the status with the pidfd after the process has been
-  ///   reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call the function at POLLHUP.
-  ///   While the process is a zombie, /proc/PID/stat contains the status, also on older kernels. A
-  ///   caller that may trace the process (root, or the same user) can read the status.
+  ///   reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call the function when poll(2)
+  ///   reports POLLHUP. While the process is a zombie, /proc/PID/stat contains the status, even on
+  ///   older kernels. A caller that may trace the process (root, or the same user) can read the
+  ///   status.
   ///
   /// - Returns: nil while the process runs, or if the kernel does not report the status.
   public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
@@ -181,7 +182,8 @@ extension PIDFD {
     let number = rawValue
     var info = clinux_pidfd_info()
     info.mask = UInt64(CLINUX_PIDFD_INFO_EXIT)
-    // ESRCH: reaped, on a kernel that records nothing. ENOTTY, EINVAL: no such ioctl.
+    // ESRCH: the process was reaped, and the kernel records no status. ENOTTY, EINVAL: the kernel
+    // lacks the ioctl.
     let result = try check("ioctl PIDFD_GET_INFO", nilFor: ESRCH, ENOTTY, EINVAL) {
       clinux_pidfd_get_info(number, &info)
     }
@@ -193,7 +195,7 @@ extension PIDFD {
 
   private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard let stat = try proc.stat(pid), stat.state == .zombie, proc.mayTrace(pid),
-      // The process still exists, so no other process had its pid when /proc was read.
+      // If the process is still unreaped, no other process had its pid when /proc was read.
       try exists()
     else { return nil }
     return ProcessExit(waitStatus: stat.waitStatus)

@@ -2,7 +2,7 @@ import Glibc
 
 /// A trigger of the kernel's pressure stall information (PSI). Its descriptor is ready (EPOLLPRI)
 /// when processes have stalled for the given time within a window, at most once in each window.
-/// EPOLLERR means that its control group was removed.
+/// EPOLLERR means that the control group of the trigger was removed.
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String

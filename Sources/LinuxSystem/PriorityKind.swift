@@ -4,7 +4,8 @@ import Glibc
 /// A setting of the kernel's schedulers that gives processes more or less of a resource. Its value
 /// is a number.
 public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
-  // Settings of a thread. Its children inherit them, except those that SCHED_RESET_ON_FORK resets.
+  // Settings of a thread. The children of the thread inherit them, except those that
+  // SCHED_RESET_ON_FORK resets.
 
   /// The nice value, -20 to 19.
   case nice

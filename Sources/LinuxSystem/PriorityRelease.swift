@@ -9,13 +9,13 @@ public enum WalkStep: Sendable {
   case end
 }
 
-/// The restoring of lowered priorities in steps. Each step takes little time: it reads at most 64
-/// entries of the list, examines one process, or restores at most 16 threads.
+/// An operation that restores lowered priorities in steps. Each step takes little time: it reads at
+/// most 64 entries of the list, examines one process, or restores at most 16 threads.
 ///
 /// First the release reads the list of lowered priorities. Then it walks over the processes,
 /// because a new process has inherited the priorities of its parent. Then it restores each process.
-/// A process may fork before it is restored, so the release walks again until a walk finds no new
-/// thread.
+/// A process may fork before the release restores it, so the release walks again until a walk finds
+/// no new thread.
 public struct PriorityRelease {
   private struct Key: Hashable {
     let thread: ProcessIdentity
@@ -187,8 +187,8 @@ public struct PriorityRelease {
     phase = .restoring(rest, threads: threads)
   }
 
-  /// Restores the settings of the whole process. Returns those of its threads that are not restored
-  /// yet.
+  /// Restores the settings of the whole process. Returns the threads of the process that are not
+  /// restored yet.
   private mutating func begin(_ stat: ProcessStat) -> [Int32] {
     // The kernel may have reused the pid since the walk.
     guard stat.threadCount > 1 || !seen.contains(stat.pid),
@@ -222,8 +222,9 @@ public struct PriorityRelease {
     }
   }
 
-  /// Returns the original value of a setting of a process, or of its nearest known ancestor. A
-  /// process that was forked while its parent was lowered has inherited some of the lowered values.
+  /// Returns the original value of a setting of a process, or of its nearest known ancestor. If the
+  /// parent forked the process while the priorities of the parent were lowered, the process has
+  /// inherited some of the lowered values.
   private func memory(of kind: PriorityKind, _ stat: ProcessStat) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {

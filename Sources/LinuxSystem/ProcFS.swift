@@ -40,7 +40,7 @@ public final class ProcFS: Sendable {
     try identity(process.pid) == process
   }
 
-  /// Returns all visible processes, in no particular order.
+  /// Returns the pids of all visible processes, in no particular order.
   public func pids() throws(SystemError) -> [Int32] {
     try numbers(in: ProcPath(name: "."), expected: 256) ?? []
   }
@@ -164,8 +164,8 @@ extension ProcFS {
     }
     switch result {
     case .success: return true
-    // A zombie has no working directory. A process with the permission gets ENOENT, any other
-    // process gets EACCES.
+    // A zombie has no working directory. A caller with the permission gets ENOENT, any other caller
+    // gets EACCES.
     case .failure(let error): return error.errno == ENOENT
     }
   }
@@ -328,7 +328,7 @@ struct ProcPath: ~Copyable {
     self.name = name
   }
 
-  /// Passes a number as the name of an entry to a closure.
+  /// Calls a closure with the decimal digits of a number, as the name of a directory entry.
   static func withName<Result>(
     of number: Int32, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {

@@ -111,9 +111,9 @@ extension ProcFS {
     return values
   }
 
-  /// Returns the path of the cgroup of a process in the v2 hierarchy, from the root of this cgroup
-  /// namespace, such as `/` or `/user.slice`. The kernel appends ` (deleted)` if the cgroup was
-  /// removed.
+  /// Returns the path of a process's cgroup in the v2 hierarchy, such as `/` or `/user.slice`. The
+  /// path begins at the root of this cgroup namespace. The kernel appends ` (deleted)` if the
+  /// cgroup was removed.
   ///
   /// - Returns: nil if there is no such process or no v2 hierarchy.
   public func cgroup(_ pid: Int32) throws(SystemError) -> String? {

@@ -26,9 +26,9 @@ public enum ProcessExit: Hashable, Sendable {
 /// A change of a child's state, for job control as in a shell.
 public enum ChildChange: Hashable, Sendable {
   case ended(ProcessExit)
-  /// Stopped by this signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU).
+  /// This signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU) stopped the child.
   case stopped(signal: Int32)
-  /// Continued by SIGCONT.
+  /// SIGCONT continued the child.
   case continued
 
   init?(_ result: clinux_wait_result) {

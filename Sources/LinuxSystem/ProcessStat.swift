@@ -74,8 +74,8 @@ public struct ProcessStat: Sendable {
 
   public var identity: ProcessIdentity { ProcessIdentity(pid: pid, startTime: startTime) }
 
-  /// The command's name. A process may set it to any bytes: at most 15, or 63 for a kernel thread.
-  /// Bytes that are not UTF-8 are replaced.
+  /// The command's name. It has at most 15 bytes, or 63 for a kernel thread, and a process may set
+  /// it to any bytes. Bytes that are not UTF-8 are replaced.
   public var command: String {
     withUnsafeBytes(of: name) { String(decoding: $0.prefix(Int(nameCount)), as: UTF8.self) }
   }
@@ -144,7 +144,7 @@ public struct ProcessStat: Sendable {
   }
 }
 
-/// A parser of decimal numbers that are separated by spaces. Negative numbers are in two's
+/// A parser of decimal numbers that are separated by spaces. It returns negative numbers in two's
 /// complement.
 struct DecimalFields {
   private let bytes: UnsafeRawBufferPointer

@@ -11,7 +11,7 @@ struct ServerSearch {
   private(set) var isComplete = true
 
   /// - Parameters:
-  ///   - isStrict: Whether to find only servers to which the kernel proves the connection.
+  ///   - isStrict: Whether to find only servers for which the kernel proves a connection.
   ///   - isServer: Returns whether a name belongs to a wanted server.
   init(
     _ sockets: SocketsByNetwork, in proc: ProcFS, _ diagnosis: SocketDiagnosis?,

@@ -15,8 +15,8 @@ public struct SignalQueue: ~Copyable, Sendable {
   /// The descriptor, which is readable while a signal is pending.
   public let descriptor: FileDescriptor
 
-  /// Blocks these signals in the calling thread, and queues them from then on. Queues ignored
-  /// signals too.
+  /// Blocks these signals in the calling thread, and queues them from then on, even signals that
+  /// this process ignores.
   ///
   /// - Throws: EINVAL for a number that is not a signal; EMFILE, ENFILE, ENOMEM.
   public init(_ signals: [Int32]) throws(SystemError) {

@@ -3,7 +3,7 @@ import Glibc
 
 /// The sockets of a network namespace, as the kernel reports them by sock_diag(7).
 ///
-/// Any thread may send a request. The requests of several threads take turns.
+/// Any thread may send a request. Requests of several threads are processed one at a time.
 public final class SocketDiagnosis: Sendable {
   /// The target of the link /proc/PID/ns/net of the processes in the namespace.
   let network: String
@@ -20,7 +20,7 @@ public final class SocketDiagnosis: Sendable {
     try self.init(taking: socket, openedBy: getpid(), in: proc)
   }
 
-  /// Takes a socket that a process opened in the network namespace of that process.
+  /// Takes ownership of a socket that the process `pid` opened in its network namespace.
   public init(
     taking socket: consuming FileDescriptor, openedBy pid: Int32, in proc: ProcFS
   ) throws(SystemError) {
@@ -45,8 +45,8 @@ public final class SocketDiagnosis: Sendable {
     }
   }
 
-  /// For each connected Unix socket with a name, calls `body` with the name and the inode of the
-  /// socket's peer. A socket that a server has accepted has the name of the server.
+  /// For each connected Unix socket with a name, calls `body` with this name, and with the inode of
+  /// the socket's peer. A socket that a server has accepted has the name of the server.
   ///
   /// - Throws: ENOENT if the kernel lacks the module.
   func forEachNamedConnection(
@@ -83,8 +83,8 @@ public final class SocketDiagnosis: Sendable {
     return try result.get()
   }
 
-  /// Reads an answer to its end, even after `body` has returned false. Until the end of the answer,
-  /// the kernel refuses another request.
+  /// Reads an answer to its end, even after `body` has returned false. Until the answer has been
+  /// read, the kernel refuses another request.
   private func readAnswer(
     to sequence: UInt32, _ body: (ArraySlice<UInt8>) -> Bool
   ) throws(SystemError) -> Bool {

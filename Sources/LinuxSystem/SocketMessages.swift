@@ -168,8 +168,8 @@ extension UnixSocket {
   }
 
   /// Sends bytes until the socket is full (MSG_DONTWAIT, MSG_NOSIGNAL). The descriptors are
-  /// attached to the first byte, so send the remaining bytes without descriptors. The descriptors
-  /// stay open in this process.
+  /// attached to the first byte. If some bytes remain, send them later without descriptors. The
+  /// descriptors stay open in this process.
   ///
   /// - Parameter bytes: At least one byte.
   /// - Parameter descriptors: At most `descriptorsMax`; more cause EINVAL.

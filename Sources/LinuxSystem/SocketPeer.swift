@@ -25,8 +25,8 @@ extension UnixSocket {
     return PeerCredentials(pid: peer.pid, uid: peer.uid, gid: peer.gid)
   }
 
-  /// Returns a pidfd of the process that connected (SO_PEERPIDFD, Linux 6.5). It never refers to
-  /// another process.
+  /// Returns a pidfd of the process that connected (SO_PEERPIDFD, Linux 6.5). The pidfd never
+  /// refers to another process.
   ///
   /// - Returns: nil if the kernel has no pidfd (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
   ///   socket without a peer), or if the peer has been reaped (ESRCH, or EINVAL on some kernels).
@@ -44,8 +44,8 @@ extension UnixSocket {
   }
 
   /// Returns the supplementary groups of the peer when it connected (SO_PEERGROUPS, Linux 4.13).
-  /// The groups need not contain the primary group of the peer. Empty if the kernel has none
-  /// (ENODATA).
+  /// The groups need not contain the primary group of the peer. Returns no groups if the kernel has
+  /// recorded none (ENODATA).
   public static func peerGroups(_ number: Int32) throws(SystemError) -> [UInt32] {
     var groups = [UInt32](repeating: 0, count: 64)
     while true {

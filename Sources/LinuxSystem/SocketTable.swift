@@ -1,7 +1,7 @@
 import Glibc
 
-/// A table of /proc/PID/net: a line of titles, then one line for each socket. A machine may have a
-/// million sockets, so the table is read in parts.
+/// A table in /proc/PID/net: a line of titles, then one line for each socket. A machine may have a
+/// million sockets, so the functions read the table in parts.
 struct SocketTable {
   private let path: String
   private let proc: ProcFS

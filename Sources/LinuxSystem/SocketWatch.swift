@@ -13,7 +13,8 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   public static let urgentData = SocketPollEvents(rawValue: 1 << 1)
   /// The peer sends no more data, or the connection has ended.
   public static let hangUp = SocketPollEvents(rawValue: 1 << 2)
-  /// The connection has failed. The application's next call on it returns the error.
+  /// The connection has failed. The application's next system call on the connection returns the
+  /// error.
   public static let error = SocketPollEvents(rawValue: 1 << 3)
 
   init(epoll events: UInt32) {
@@ -29,7 +30,7 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
 /// A watch that reports the events of another process's connection without keeping the connection
 /// open. It is an epoll instance with the connection as its only entry.
 ///
-/// - The connection does not change, including its flags, its pending error and its bytes.
+/// - The watch does not change the connection, its flags, its pending error or its bytes.
 /// - The descriptor of the watch is readable (EPOLLIN) while the connection has an event. An
 ///   ``Epoll`` reports an edge for each new event, even while the descriptor is already readable.
 /// - After the last owner has closed the connection, the watch reports nothing. A duplicate of the

@@ -8,8 +8,8 @@ public enum UnixSocket {
   public static let pathBytesMax = 107
 
   /// The maximum number of connections that wait to be accepted. Further clients block in
-  /// connect(2). The daemon accepts all waiting connections before it enforces a limit, so one user
-  /// must not have thousands of them.
+  /// connect(2). The daemon accepts all waiting connections before it enforces a limit, so the
+  /// backlog must not hold thousands of connections of one user.
   public static let backlog: Int32 = 256
 
   /// Two connected sockets.
@@ -41,7 +41,8 @@ public enum UnixSocket {
   ///
   /// - Parameters:
   ///   - mode: The permissions of the socket file; connecting needs write permission.
-  ///   - backlog: The kernel limits it to net.core.somaxconn.
+  ///   - backlog: The maximum number of connections that wait to be accepted. The kernel reduces it
+  ///     to net.core.somaxconn.
   /// - Returns: A non-blocking listening socket. The socket file stays until it is unlinked.
   /// - Throws: EADDRINUSE if a process listens there or the path is not a socket; ENAMETOOLONG
   ///   beyond `pathBytesMax`; ENOENT, EACCES, EROFS for the directory.

@@ -94,8 +94,8 @@ public enum Users {
     }
   }
 
-  /// Calls `body` with increasing buffers until a buffer is large enough. `body` returns the errno
-  /// of the name service. Several errnos mean that the name is unknown (getpwnam(3)).
+  /// Calls `body` with larger and larger buffers until a buffer is large enough. `body` returns the
+  /// errno of the name service. Several errnos mean that the name is unknown (getpwnam(3)).
   private static func lookUp<Value>(
     _ call: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (Int32, Value?)
   ) throws(SystemError) -> Value? {

@@ -23,7 +23,7 @@ public final class Daemon {
   private let modemCalls: ModemCalls
   private let incomingCalls: IncomingCalls
   /// A timer that expires after ``survivalTime``. The daemon then resets the number of takeover
-  /// attempts to 0: the previous daemon's event log has not made this daemon fail.
+  /// attempts to 0, because the previous daemon's event log has not made this daemon fail.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -114,7 +114,7 @@ public final class Daemon {
 
   // MARK: Starting
 
-  /// Connects each part to the parts that it needs.
+  /// Connects the parts of the daemon with each other.
   private func connect() {
     Self.connect(subsystems.notifications, subsystems.agents, pump)
     eventLog.state = { [unowned self] in state() }
@@ -126,8 +126,8 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Reports the clock, the contents of the stores and the settings to the scheduler. If the
-  /// scheduler is new, also reports that the daemon has started.
+  /// Reports the clock and the settings to the scheduler, and begins to write to the stores. If the
+  /// scheduler is new, also reports the contents of the stores, and that the daemon has started.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew {
@@ -164,7 +164,7 @@ public final class Daemon {
     if isNew { settings.warnIfNotEnabled() }
   }
 
-  /// Passes a configuration to the parts.
+  /// Passes a configuration to the parts of the daemon that use it.
   private func configure(_ configuration: Configuration) {
     subsystems.processes.options = configuration.options
     server.options = configuration.options
@@ -186,7 +186,7 @@ public final class Daemon {
     return (daemonState, pump.scheduler, subsystems.requests.numberLast)
   }
 
-  /// Returns the socket from systemd, or a new one.
+  /// Returns the listening socket that systemd passed. Creates a socket if systemd passed none.
   private static func listener(
     _ inherited: [Int32], _ path: String
   ) throws -> FileDescriptor {
@@ -228,9 +228,9 @@ public final class Daemon {
 
   // MARK: Stopping
 
-  /// Resumes all applications, unless systemd restarts the daemon, and ends the event loop. If the
-  /// daemon cannot determine whether systemd restarts it, it resumes the applications. If systemd
-  /// has a descriptor store for the daemon, systemd keeps the connections for the next daemon.
+  /// Resumes all applications, and ends the event loop. Leaves suspended applications suspended if
+  /// systemd is restarting the daemon and has a descriptor store for it. With a descriptor store,
+  /// systemd keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere
@@ -266,14 +266,14 @@ public final class Daemon {
       return try SystemdManager(loop: loop, scope: settings.scope)?.isRestarting() ?? false
     } catch {
       log.write(
-        .warning, "cannot tell whether systemd is restarting the daemon; resuming all "
-          + "applications: \(error)")
+        .warning, "cannot tell whether systemd is restarting the daemon: \(error); resuming all "
+          + "applications")
       return false
     }
   }
 }
 
 extension WallTime {
-  /// The wall clock's time.
+  /// The present time of the wall clock.
   fileprivate static var now: WallTime { WallTime(nanoseconds: WallClock.nanoseconds) }
 }

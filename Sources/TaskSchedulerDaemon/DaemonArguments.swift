@@ -8,7 +8,7 @@ extension Daemon {
     public var socketPath: String
     /// The directory of the event log; nil for no event log.
     public var eventLogPath: String?
-    /// The directory of the data that outlives a boot; nil for no such data.
+    /// The directory of the data that survives a reboot; nil to store no such data.
     public var statePath: String?
     public var logTarget: Log.Target
     /// The kernel's files about memory and memory pressure.

@@ -122,7 +122,7 @@ extension Daemon {
     }
   }
 
-  /// Returns the part that shows incoming calls, connected with the modems' calls, the session
+  /// Creates the part that shows incoming calls. Connects it with the modems' calls, the session
   /// agents, the login sessions and the scheduler.
   static func incomingCalls(
     _ startup: StartupState, _ subsystems: Subsystems, _ settings: CurrentSettings,

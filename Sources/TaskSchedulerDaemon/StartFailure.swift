@@ -7,8 +7,8 @@ public enum StartFailure: Error, CustomStringConvertible {
   case configuration
   case tooManySockets(Int)
   case wrongSocket
-  /// Another file has the path of the daemon's socket. The status is nil if the file has vanished
-  /// since.
+  /// A file already exists at the path of the daemon's socket. The status is nil if the file has
+  /// disappeared since.
   case occupied(path: String, FileStatus?)
 
   public var description: String {
@@ -21,16 +21,16 @@ public enum StartFailure: Error, CustomStringConvertible {
       "\(path) is the socket of a running program, such as another taskschedd; stop that "
         + "program, or name another path with --socket"
     case .occupied(let path, let facts):
-      "\(path) is \(facts?.kindName ?? "there"): taskschedd creates its socket there, and "
-        + "replaces only the socket of an earlier daemon; name another path with --socket"
+      "\(path) is \(facts?.kindName ?? "there"), so taskschedd cannot create its socket at this "
+        + "path; name another path with --socket"
     }
   }
 }
 
 extension Daemon {
   /// Closes the connections that wait at systemd's socket. Call this before the process exits
-  /// because of a failure that a new start does not correct: systemd would start the daemon again
-  /// at once for each waiting connection.
+  /// because of a failure that would recur at the next start. Otherwise, systemd would start the
+  /// daemon again at once for each waiting connection.
   public static func refuseWaitingConnections() {
     guard let inherited = try? DescriptorStore.Inherited() else { return }
     for listener in inherited.listeners {

@@ -41,7 +41,7 @@ final class StartupState {
       found = try finder.find(at: now)
     }
     self.found = found
-    // A configuration with mistakes must leave a usable event log unchanged.
+    // If the configuration has mistakes, the daemon must not change a usable event log.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
       scheduler = found.replay.scheduler

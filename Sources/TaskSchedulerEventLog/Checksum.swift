@@ -2,8 +2,8 @@
 ///
 /// The checksum does not protect against deliberate changes. The permissions of the directory do.
 package enum Checksum {
-  /// Eight tables of 256 entries. Table n contains the contribution of a byte to the checksum if n
-  /// more bytes follow in the same 8-byte word.
+  /// Eight tables of 256 entries. Table n maps a byte to its contribution to the checksum if n more
+  /// bytes follow it in the same 8-byte word.
   private static let tables: [UInt32] = {
     var tables: [UInt32] = (0..<256).map { index in
       (0..<8).reduce(UInt32(index)) { value, _ in
@@ -17,8 +17,8 @@ package enum Checksum {
     return tables
   }()
 
-  /// Returns the checksum of some bytes. The function processes eight bytes at a time, because the
-  /// event log of a thousand applications has more than a megabyte.
+  /// Returns the checksum of some bytes. For speed, the function processes eight bytes at a time:
+  /// the event log of a thousand applications has more than a megabyte.
   package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var sum = ~0 as UInt32

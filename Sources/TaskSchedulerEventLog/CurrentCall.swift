@@ -8,7 +8,7 @@ public protocol CurrentCall: AnyObject {
   var cookie: UInt64 { get }
   /// The data for a reply to the call; nil if the scheduler does not answer the call.
   var waiting: DaemonState.Waiting? { get }
-  /// Removes the message of the call from its socket, once the event log contains the event that
-  /// the call requests.
+  /// Removes the message of the call from its socket. Call this method after the event log has
+  /// stored the event that the call requests.
   func takeMessage()
 }

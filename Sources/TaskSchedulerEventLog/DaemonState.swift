@@ -9,8 +9,8 @@ public struct DaemonState: Equatable, Sendable {
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the scheduler does not manage yet. The next events report them to the scheduler.
   public var unmanagedLeaders: [Leader: LeaderDetails] = [:]
-  /// Instances that continued to run when the scheduler stopped, by their leaders. While such an
-  /// instance runs, the daemon does not launch its application again.
+  /// Instances that continued to run when the scheduler stopped. The key is the leader. While such
+  /// an instance runs, the daemon does not launch its application again.
   public var leftRunning: [Leader: Instance] = [:]
 
   public init() {}
@@ -57,11 +57,11 @@ public struct DaemonState: Equatable, Sendable {
     /// The priorities that the daemon has lowered, or is about to lower, in the order of the
     /// changes.
     public var lowered: [Lowered] = []
-    /// Whether the leader led its session when the daemon began to manage the instance; nil if the
-    /// daemon has not examined that.
+    /// Whether the leader was also a session leader (setsid(2)) when the daemon began to manage the
+    /// instance; nil if the daemon has not examined that.
     public var leadsSession: Bool?
-    /// Whether the leader led its process group when the daemon began to manage the instance; nil
-    /// if the daemon has not examined that.
+    /// Whether the leader was also a process group leader (setpgid(2)) when the daemon began to
+    /// manage the instance; nil if the daemon has not examined that.
     public var leadsGroup: Bool?
   }
 
@@ -83,15 +83,15 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// A priority that the daemon has lowered, or is about to lower: of a thread, of a process or of
-  /// a control group.
+  /// A priority of a thread, a process or a control group. The daemon has lowered this priority, or
+  /// is about to lower it.
   public struct Lowered: Equatable, Sendable {
-    /// The id and start time of the thread, or of the process if the priority belongs to a whole
-    /// process.
+    /// The id and start time of the thread. If the priority belongs to a whole process, those of
+    /// the process; if it belongs to a control group, those of the leader.
     public var thread: Leader
-    /// The pid of the thread's process.
+    /// The pid of the process that ``thread`` belongs to.
     public var process: Int32
-    /// The path of a control group if the priority belongs to one.
+    /// The path of the control group; nil if the priority belongs to a thread or a process.
     public var group: String?
     /// The daemon's name for the kind of priority.
     public var kind: String
@@ -212,7 +212,7 @@ public enum Note: Equatable, Sendable {
   case monitor(DaemonState.Monitor, connection: UInt64)
   /// The daemon is about to receive these bytes of an incomplete message.
   case input(MessagePart, connection: UInt64)
-  /// The incomplete message is now complete, and the daemon carries it out.
+  /// The daemon has received the rest of the incomplete message, and has handled the message.
   case inputComplete(connection: UInt64)
   case unsaved(Bool, connection: UInt64)
   /// The daemon is about to lower these priorities.
@@ -247,7 +247,8 @@ extension DaemonState {
   }
 
   /// Removes a leader after the scheduler has handled the event that reported the leader. If
-  /// ``unmanagedLeaders`` contains the leader until this call, the scheduler has refused it.
+  /// ``unmanagedLeaders`` still contains the leader then, the scheduler has refused to manage the
+  /// leader.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }

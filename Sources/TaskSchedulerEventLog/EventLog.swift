@@ -1,13 +1,15 @@
 import TaskSchedulerCore
 
-/// Stores every event before its effects, and each action of the daemon, in a file that outlives
-/// the daemon. After a crash, the next daemon continues from that file.
+/// Stores the events and the actions of the daemon in a file that outlives the daemon. An event is
+/// stored before the daemon carries out its effects. After a crash, the next daemon continues from
+/// the file.
 ///
 /// When the file is full, the daemon writes the current state to a spare file that exists already.
 /// A background task or a handed-over socket is a promise to an application. If there is no space
 /// for another spare file, the daemon makes no new promises (`isShort`), but the event log still
-/// contains all earlier promises. If the state itself no longer fits, the event log falls behind
-/// (`isBehind`). The daemon then tries again to write the state when later events occur.
+/// contains all earlier promises. If there is no space even for the current state, the event log
+/// falls behind (`isBehind`). The daemon then tries again to write the state when later events
+/// occur.
 public final class EventLog: EventStore {
   private let room: EventLogCapacity
   /// Whether the daemon took over a short time ago. If so, the event log also uses the reserve
@@ -177,7 +179,8 @@ public final class EventLog: EventStore {
     defer { if answered != nil { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, for: answered, at: now) { return }
-    // The first new file may have too little space for a long event. The second one has enough.
+    // If the old file has no room, the event is not encoded yet, and its length is unknown. The
+    // first new file may then be too short for the event. The second one is long enough.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)
@@ -226,7 +229,7 @@ public final class EventLog: EventStore {
   public func note(_ note: Note) {
     if isBehind || files == nil { return }
     if hasRoom, writer.append(note) { return }
-    // The first new file may have too little space for a long note. The second one has enough.
+    // As in ``record(_:at:)``, the first new file may be too short. The second one is long enough.
     for _ in 1...2 {
       beginNew(at: lastEventAt, room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
@@ -236,8 +239,8 @@ public final class EventLog: EventStore {
 
   // MARK: Calls
 
-  /// Records that the daemon begins to carry out a call. `phase` tells whether the message of the
-  /// call is still in the socket.
+  /// Records that the daemon begins to carry out a call, or to receive a part of its message.
+  /// `phase` tells whether the message of the call is still in the socket.
   public func beginCall(_ call: any CurrentCall, bytes: Int, phase: CallPhase) {
     self.call = call
     isCallWritten = false
@@ -282,8 +285,8 @@ public final class EventLog: EventStore {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (daemonState, scheduler, requestLast) = state()
-    // If the daemon dies now, its successor reads the message of the call from the socket again.
-    // The stored state must therefore not contain the call.
+    // If the daemon dies now, its successor reads the call from the socket and carries it out. In
+    // the stored state, the call must therefore not wait for a reply yet.
     if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)

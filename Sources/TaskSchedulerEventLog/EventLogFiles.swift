@@ -15,7 +15,7 @@ public protocol EventLogFiles: AnyObject {
   func keepSpare(bytesCount: Int) throws
 }
 
-/// One file of an event log, as memory.
+/// One file of an event log, accessed as memory.
 public protocol EventLogFile: AnyObject {
   /// The bytes, valid as long as this object exists.
   var bytes: UnsafeMutableRawBufferPointer { get }
@@ -39,7 +39,8 @@ public struct EventLogCapacity: Equatable, Sendable {
   /// crash, the next daemon handles the events of a full file in about 20 ms.
   public var bytes: Int
   /// The part of the space that is reserved for a daemon that takes over. With many applications,
-  /// writing the state takes tens of milliseconds, and the daemon must serve clients first.
+  /// it takes tens of milliseconds to begin a new file. The reserve lets that daemon serve clients
+  /// first.
   public var reserveBytes: Int
 
   public init(bytes: Int = 256 << 10, reserveBytes: Int = 64 << 10) {

@@ -2,9 +2,9 @@ import TaskSchedulerCore
 
 /// The format of the event log: a page that the daemon changes in place, followed by records.
 ///
-/// The page begins with the magic (8 bytes), the version of the format (4), 4 unused bytes, the
-/// boot (16) and the CRC-32 of these 32 bytes (4). While the daemon carries out events, it changes
-/// the fields at the offsets in ``Progress``.
+/// The page begins with the magic (8 bytes), the version of the format (4), 4 unused bytes, the id
+/// of the boot (16) and the CRC-32 of these 32 bytes (4). While the daemon carries out events, it
+/// changes the fields at the offsets in ``Progress``.
 ///
 /// A record has four parts: a length (4 bytes), a CRC-32 (4), the kind of the record (1), and a
 /// value. The length and the CRC-32 cover the kind and the value. The value of an event begins with
@@ -34,7 +34,8 @@ public enum EventLogLayout {
     case note
   }
 
-  /// Checks that the header belongs to an event log of a boot, in this version of the format.
+  /// Checks that the bytes begin with the header of an event log, and that the event log has this
+  /// version of the format and belongs to the given boot.
   ///
   /// - Parameter boot: The boot; nil accepts every boot.
   static func checkHeader(
@@ -80,12 +81,13 @@ public enum CallPhase: UInt32, Sendable {
   case none
   /// The daemon has read the message, which is still in the socket.
   case peeked
-  /// The daemon is removing the message, or a part of a message with descriptors, from the socket.
+  /// The daemon is removing from the socket a whole message, or a part of a message that carries
+  /// descriptors.
   case taking
   /// The daemon has removed the message from the socket and has not replied.
   case taken
-  /// The daemon is removing a part of the message. The peek offset of the socket (SO_PEEK_OFF)
-  /// shows how much of the part is left.
+  /// The daemon is removing from the socket a part of a message without descriptors. The peek
+  /// offset of the socket (SO_PEEK_OFF) shows how much of the part is left.
   case takingPart
 }
 

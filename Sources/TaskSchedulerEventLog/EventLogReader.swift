@@ -4,7 +4,7 @@ import TaskSchedulerCore
 public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is not an event log, or is shorter than the header of an event log.
   case notAnEventLog
-  /// The event log has this version of the format, which this taskschedd does not read.
+  /// The format of the event log has the given version, which this taskschedd does not read.
   case version(UInt32)
   /// The event log was written before the last boot, and its processes are gone.
   case otherBoot
@@ -35,9 +35,10 @@ public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The progress of the daemon when it last wrote to the event log, as the header states it.
+/// The last progress of the daemon, as recorded in the header of the event log.
 public struct EventLogProgress: Equatable, Sendable {
-  /// The number of the event that the daemon carried out, counted from 1.
+  /// The number of the daemon's last event, counted from 1. If the daemon died before it wrote that
+  /// event, the event log does not contain it.
   public var event: UInt64
   /// The number of effects of that event that were certainly carried out.
   public var effectsDone: Int

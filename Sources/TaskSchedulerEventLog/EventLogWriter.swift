@@ -32,7 +32,7 @@ public struct EventLogInitialRecords {
 
 /// Writes an event log into memory.
 ///
-/// The daemon maps the memory to a file, so that written records survive any death of the daemon.
+/// In the daemon, the memory is a mapped file, so written records survive any death of the daemon.
 /// The memory must be writable, have at least ``EventLogLayout/headerBytes`` bytes, and outlive the
 /// writer.
 public struct EventLogWriter {
@@ -96,8 +96,8 @@ public struct EventLogWriter {
     scratch.removeAll()
     scratch.write(byte: EventLogLayout.RecordKind.event.rawValue)
     scratch.write(littleEndian: now.nanoseconds)
-    // Stores the call in the form of an optional value. The generic code for optional values would
-    // copy the call.
+    // These two lines write the call as an optional value. The generic code for optional values
+    // would copy the call.
     (call != nil).write(to: &scratch)
     call?.write(to: &scratch)
     event.write(to: &scratch)
@@ -162,8 +162,7 @@ public struct EventLogWriter {
     store(UInt32(count), at: EventLogLayout.Progress.effectsDone)
   }
 
-  /// Records that the daemon has read the message of a call, or a part of the message, in the
-  /// socket.
+  /// Records that the daemon begins to carry out a call, or to receive a part of its message.
   ///
   /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
   ///   part of a message, the number of bytes of the message received so far, including the part.
@@ -200,8 +199,8 @@ public struct EventLogWriter {
     store(isBehind ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isBehind)
   }
 
-  /// Records in the event log of a dead daemon that no process of that daemon is suspended any
-  /// longer.
+  /// Records in the event log of a dead daemon that all processes that the daemon had suspended
+  /// have been resumed.
   public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
     guard memory.count >= EventLogLayout.headerBytes else { return }
     memory.storeBytes(

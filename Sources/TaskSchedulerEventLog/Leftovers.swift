@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
 /// behind, according to its event log.
 ///
-/// The leftovers do not depend on the scheduler or its events. They can therefore be read even if
-/// no daemon can recover from the event log, and also from records that follow damage. The caller
+/// The leftovers do not depend on the scheduler or its events. They can therefore be read from an
+/// event log from which no daemon can recover, even from records that follow damage. The caller
 /// must compare the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
@@ -13,11 +13,11 @@ public struct Leftovers: Equatable, Sendable {
   public private(set) var groups: [String] = []
   /// Priorities that the daemon has lowered, or was about to lower, by instance.
   public private(set) var lowered: [[DaemonState.Lowered]] = []
-  /// The first damage of the event log. Processes that damaged records name may be missing.
+  /// The first damage of the event log. A process that only a damaged record names may be missing.
   public private(set) var damage: EventLogDamage?
 
-  /// The number of bytes to examine in a file that is not a usable event log: 64 MiB. The event log
-  /// of a thousand applications has 2 MiB.
+  /// The number of bytes to read from the beginning of a file that is not a usable event log: 64
+  /// MiB. The event log of a thousand applications has 2 MiB.
   public static let bytesMax = 64 << 20
 
   /// Creates an empty value.
@@ -103,9 +103,9 @@ public struct Leftovers: Equatable, Sendable {
       }
     }
 
-    /// Adds the processes and control groups of a note in or after damage, and its priorities if
-    /// the note is intact. Ignores notes that report a resume: a missing record may report that the
-    /// daemon stopped the processes again.
+    /// Adds the processes and control groups of a note that is damaged or follows damage. Adds the
+    /// priorities of the note only if the note is intact. Ignores notes that report a resume: a
+    /// missing record may report that the daemon stopped the processes again.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)

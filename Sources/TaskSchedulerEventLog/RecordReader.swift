@@ -6,7 +6,8 @@ public enum EventLogEntry: Sendable {
   case note(Note)
 }
 
-/// A source of an event log's records, with the daemon's state at its start.
+/// A source of the records of an event log, and of the daemon's state at the start of that event
+/// log.
 public protocol RecordSource {
   /// Returns the daemon's state at the start of the event log. Call this once, before ``next()``.
   mutating func daemonState() -> Result<DaemonState, EventLogRefusal>

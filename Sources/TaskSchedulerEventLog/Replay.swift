@@ -21,17 +21,17 @@ public struct Replay {
   public private(set) var lastEvent: Event?
   /// The instant of the last event. The dead daemon certainly lived until then.
   public private(set) var lastAlive: Instant
-  /// The effects of the last event that the dead daemon had not recorded as carried out. It may
-  /// nevertheless have carried out the first of them.
+  /// Those effects of the last event that the event log does not record as carried out. The dead
+  /// daemon may nevertheless have carried out the first of them.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
-  /// The number of effects of the last event that were carried out, before those in
-  /// ``effectsLeft``.
+  /// The number of effects of the last event that precede ``effectsLeft``. The dead daemon has
+  /// carried them out.
   public private(set) var effectsDone = 0
   public let progress: EventLogProgress
   /// Whether the replay discarded the stored parts of the last call's message, because the event
   /// log contains the event of that call.
   public private(set) var isInputUsedUp = false
-  /// The connections (cookies) of the calls without a reply, by request.
+  /// For each request without a reply, the cookie of the connection on which the call arrived.
   private var waiting: [RequestID: UInt64] = [:]
   /// The offset of the next record in the event log.
   public private(set) var end: Int
@@ -177,7 +177,7 @@ public struct Replay {
 }
 
 extension Event {
-  /// The leader that the event reports to the scheduler; nil for other events.
+  /// The leader that the event reports to the scheduler; nil if the event reports none.
   fileprivate var newLeader: Leader? {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader

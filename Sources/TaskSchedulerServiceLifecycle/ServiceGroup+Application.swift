@@ -14,7 +14,7 @@ extension ServiceGroup {
   /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
   /// `maximumGracefulShutdownDuration` of the group to less than `CallbackTimeout`.
   ///
-  /// If the daemon permanently refuses the process, the group shuts down gracefully as well.
+  /// The group also shuts down gracefully if the daemon permanently refuses the process.
   ///
   /// - Parameters:
   ///   - application: An application that was registered without a delegate.

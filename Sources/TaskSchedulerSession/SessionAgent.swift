@@ -26,7 +26,7 @@ package final class SessionAgent {
     case windowsUnknown(SourceEnd?)
     /// The agent found no compositor or X server that it knows.
     case windowsAbsent(SessionEnvironment)
-    /// The agent cannot show notifications for this reason, and keeps them until it can.
+    /// For this reason, the agent cannot show notifications. It keeps them until it can show them.
     case notificationsWait(DesktopFailure)
     /// The agent can show notifications again.
     case notificationsShown
@@ -34,11 +34,11 @@ package final class SessionAgent {
     case audioKnown
     /// The agent cannot reach the audio server, and waits for it.
     case audioUnknown(AudioFailure)
-    /// The audio server has begun or ceased to manage streams by their roles.
+    /// The audio server has begun or ceased to manage streams according to their roles.
     case audioRolesManaged(Bool)
     /// The session bus does not permit a part of remote control.
     case remoteControlLimited(RemoteControlLimit)
-    /// A daemon needs the location, and the agent cannot report it.
+    /// A daemon needs the location, but the agent cannot report it.
     case locationUnknown(GeoClueProblem)
     /// The agent can report the location again.
     case locationKnown
@@ -74,8 +74,8 @@ package final class SessionAgent {
     }
   }
 
-  /// How long the agent waits for a daemon to return, in nanoseconds: as long as the daemon waits
-  /// for an agent by default (SessionGraceTime).
+  /// The default of the time that the agent waits for a daemon to return, in nanoseconds. It equals
+  /// the default of SessionGraceTime, the time that the daemon waits for an agent.
   package static let defaultGraceTime: UInt64 = 10_000_000_000
 
   private let report: (Occurrence) -> Void
@@ -92,11 +92,11 @@ package final class SessionAgent {
   private var remoteControl: RemoteControl?
   private var geoClue: GeoClueMonitor?
   private var locationOrders = DaemonLocationOrders()
-  /// A timer for each daemon, which expires if the daemon does not return.
+  /// For each daemon, a timer that expires if the daemon does not return.
   private var absences: [TimerSource] = []
   private let graceTime: UInt64
   /// The handler to call when the agent has undone the daemons' changes, or when ``stopTime`` has
-  /// passed; nil unless the agent stops.
+  /// passed; nil until the agent begins to stop.
   private var stopped: (() -> Void)?
   private var stopTimer: TimerSource?
   /// The maximum time to undo what the daemons have changed, in nanoseconds. An audio server needs
@@ -107,7 +107,7 @@ package final class SessionAgent {
   ///
   /// - Parameters:
   ///   - sockets: the absolute paths of the daemons' sockets, which need not exist yet.
-  ///   - graceTime: how long the agent waits for a daemon to return until it undoes the daemon's
+  ///   - graceTime: how long the agent waits for a daemon to return before it undoes the daemon's
   ///     changes, in nanoseconds.
   ///   - report: called for each event, from the loop and from within this initializer.
   package init(

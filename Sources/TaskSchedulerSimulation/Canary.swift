@@ -104,9 +104,11 @@ struct PlantedDefect {
   private var opportunities = 0
   /// For each user, the instances with a window in the last report.
   private var reported: [UserID: Set<InstanceID>] = [:]
-  /// For each user, the streams in the last report whose role lowers the volume of others.
+  /// For each user, those streams of the last report that lower the volume of others because of
+  /// their role.
   private var ducking: [UserID: [AudioStream]] = [:]
-  /// The location of the last significant change that each instance was to be told about.
+  /// For each instance, the location of the last significant change that the scheduler reported to
+  /// it.
   var lastChange: [InstanceID: Location] = [:]
   /// The request of the current event.
   private var request: RequestID?

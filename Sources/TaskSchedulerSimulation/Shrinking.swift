@@ -1,4 +1,4 @@
-/// Reduces the options of a failing run while the run still fails in the same way.
+/// Reduces the options of a failing run as long as the run still fails in the same way.
 public struct Shrinking {
   private let fails: (SimulationOptions) -> Violation?
   private let checker: String
@@ -40,8 +40,8 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // Once the run skips some actions, the failure may no longer depend on others. A further pass
-    // can then skip these, too.
+    // Once the run skips some actions, the failure may no longer depend on some of the others. A
+    // further pass can then skip those others, too.
     var before: SimulationOptions
     repeat {
       before = smallest

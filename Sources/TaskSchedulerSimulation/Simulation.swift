@@ -3,8 +3,8 @@ import TaskSchedulerCore
 
 /// One run of the scheduler in a simulated world.
 ///
-/// In the safety phase, the faults of the seed happen. In the liveness phase that follows, no fault
-/// happens, and all work must finish. Checkers examine every event and every effect.
+/// In the safety phase, faults happen, drawn from the seed. In the liveness phase that follows, no
+/// fault happens, and all work must finish. Checkers examine every event and every effect.
 public final class Simulation {
   let options: SimulationOptions
   let configuration: SimulatedConfiguration
@@ -26,10 +26,10 @@ public final class Simulation {
 
   // MARK: The processes
   var processes: [SimulatedProcess] = []
-  /// The leader of each instance, by the number of the instance.
+  /// The index of each instance's leader in ``processes``, by the number of the instance.
   var byInstance: [Int?] = []
-  /// The process that each launch created, by the number of the instance. A daemon that repeats a
-  /// launch after a death finds the process here.
+  /// The index of the process that each launch created, by the number of the instance. If the
+  /// daemon dies during a launch, the next daemon repeats the launch and finds the process here.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
@@ -59,23 +59,23 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: the number of events that it still handles in full, and the
-  /// number of effects that it carries out for the event after them.
+  /// The planned death of the daemon: the number of events that the daemon still handles in full,
+  /// and the number of effects of the following event that it still carries out.
   var deathPlanned: (events: Int, effects: Int)?
   /// The number of effects of the current event that precede the planned death; nil if no death is
   /// planned for this event.
   var effectsUntilDeath: Int?
   /// The call that the daemon is carrying out, or during which it died.
   var call: Event?
-  /// The requests whose reply the daemon has not sent.
+  /// The requests to which the daemon has not replied.
   var unanswered: Set<RequestID> = []
   /// The scheduler of the daemon that died last.
   var schedulerAtDeath: Scheduler?
   /// The current event as it was posted. With a canary, the scheduler may receive a different one.
   var current: (event: Event, at: Instant)?
-  /// The posted events that the pump has not taken yet, if there is a canary.
+  /// With a canary, the posted events that the pump has not taken yet; otherwise empty.
   var posted: [Event] = []
-  /// The effects that replace each effect of the current event, if there is a canary.
+  /// With a canary, the effects that replace each effect of the current event; otherwise empty.
   var planted: ArraySlice<[Effect]> = []
   var eventCount = 0
   var recoveryCount = 0
@@ -256,8 +256,8 @@ public final class Simulation {
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
-          "process \(process.leader.pid) of a \(state) application has the priority of "
-            + "\(process.priority)")
+          "process \(process.leader.pid) of a \(state) application has \(process.priority) "
+            + "priority")
       }
       guard let id = process.instance else {
         if process.isStopped {

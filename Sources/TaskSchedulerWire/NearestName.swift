@@ -4,9 +4,9 @@
 /// The distance is the number of letters to insert, delete, replace or swap with their neighbor.
 /// The case of ASCII letters and the marks `-`, `_` and `.` do not count. Two names are similar if
 /// the distance is at most a third of the length of `name`; this maximum is never below 1 or above
-/// 8. If no name is similar, returns the only candidate that begins with `name`, provided that
-/// `name` has at least 3 letters. The function compares at most 512 candidates of about the right
-/// length, because a client may choose names that take long to compare.
+/// 8. If no candidate is similar, but exactly one begins with `name`, returns that candidate;
+/// `name` must have at least 3 letters for this. The function compares at most 512 candidates of
+/// about the right length, because a client may choose names that take long to compare.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   let wanted = ComparableName(name)
   guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }

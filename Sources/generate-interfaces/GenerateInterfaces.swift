@@ -1,8 +1,8 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// The program that generates the Swift types of the interfaces. Its only argument is the package's
-/// directory, which is the working directory by default.
+/// The program that generates the Swift types of the interfaces. Its only argument is the directory
+/// of the package; the default is the working directory.
 @main
 enum GenerateInterfaces {
   static func main() throws {

@@ -46,8 +46,8 @@ struct InterfaceFiles {
     try writeTypes(interface)
   }
 
-  /// Writes a file for each structure, and one file for all enumerations and types of other
-  /// interfaces, because these are short.
+  /// Writes a file for each structure. One more file contains the short types: enumerations,
+  /// structures without fields, and types that an earlier interface declares.
   private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
     var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
     for type in interface.types {

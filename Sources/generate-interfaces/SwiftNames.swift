@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// A declaration of an interface that has no Swift form.
+/// The reason why the generator cannot translate an interface into Swift.
 struct GeneratorError: Error, CustomStringConvertible {
   let description: String
 }

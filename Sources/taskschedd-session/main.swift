@@ -12,11 +12,11 @@ struct Arguments: ParsableCommand {
     discussion: """
       The session agent tells taskschedd which windows the user sees, so that the application of \
       the focused window is active. It shows the notifications of applications on the desktop. It \
-      also reports audio streams, calls to media players and the locations of GeoClue, mutes \
-      streams, and lowers their volumes. It runs without privileges until SIGTERM or SIGINT, and \
-      attaches to the system's daemon and to the user's own daemon. It waits for daemons, \
-      compositors and X servers that do not run yet. systemd starts it from \
-      taskschedd-session.service of the user.
+      reports audio streams, calls to media players, and the locations of GeoClue. It also mutes \
+      audio streams and lowers their volumes. It runs without privileges until SIGTERM or SIGINT, \
+      and attaches to the system's daemon and to the user's own daemon. It waits for daemons, \
+      compositors and X servers that do not run yet. systemd starts it from the user unit \
+      taskschedd-session.service.
 
       Exit codes: 0 success; 1 the operating system refused a request; 2 invalid command line; \
       3 another session agent of the user has attached.

@@ -75,7 +75,7 @@ struct Arguments: ParsableCommand {
   @Flag(help: "Keep no event log, to measure its cost; a crash then loses all state.")
   var noEventLog = false
 
-  @Option(help: "Log to journal or stderr; auto is the journal if stderr leads to it.")
+  @Option(help: "Log to journal or stderr; auto chooses the journal if stderr leads to it.")
   var logTarget: Log.Target = .auto
 
   @Flag(help: "Report every problem in the settings and manifests, and exit.")

@@ -19,8 +19,8 @@ struct CorpusInput: Sendable, CustomTestStringConvertible {
     return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// Returns the inputs of all targets below `Corpus` or `Findings`. The corpus includes the
-  /// interface descriptions.
+  /// Returns the inputs of all targets in the directory `Corpus` or `Findings`. The project's
+  /// interface descriptions are also inputs of the corpus.
   static func all(in folder: String) -> [CorpusInput] {
     FuzzTarget.all.flatMap { target in
       var folders = ["\(folder)/\(target.name)"]

@@ -63,7 +63,7 @@ struct AdoptionTests {
   }
 
   @Test(
-    "§15: Without free descriptors, Adopt reports that, and not that the descriptor is not a pidfd")
+    "§15: If the daemon has no free descriptor, Adopt names this reason, and not an invalid pidfd")
   func noDescriptors() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with a session agent that reports what the test tells it to report.
+/// Contract §13, with a session agent that the test simulates (`TestAgent`).
 @Suite("§13: The daemon and reports of audio")
 struct AudioReportTests {
   private let first = "org.test.first"
@@ -165,7 +165,8 @@ struct AudioReportTests {
     stream.direction = .recording
     try agent.reportAudio([stream])
     try daemon.sendToBackground(first)
-    // If there were a notice, `TestAgent` would receive it before `synchronized`, and fail.
+    // If the daemon had ordered a notification, `TestAgent` would receive that order before
+    // `synchronized`, and fail.
     _ = try TestAgent(daemon)
     #expect(try audio(daemon) == [.recording])
   }

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with a session agent that reports what the test tells it to report.
-/// `DuckingTests` has the sessions that lower the volume of others.
+/// Contract §13, with a session agent that the test simulates (`TestAgent`).
+/// `DuckingTests` tests the sessions that lower the volume of other applications.
 @Suite("§13: Audio sessions that interrupt each other (contract.md#audio-takeover)")
 struct AudioSessionTests {
   private let player = AudioScene.player
@@ -117,7 +117,7 @@ struct AudioSessionTests {
 
   // MARK: Unaware applications
 
-  @Test("§13: An interrupted media player is paused, and not played at the end")
+  @Test("§13: An interrupted media player is paused, and stays paused after the interruption")
   func paused() throws {
     let scene = try AudioScene()
     let first = try scene.unaware(player), second = try scene.unaware(other)
@@ -134,12 +134,13 @@ struct AudioSessionTests {
     #expect(try scene.audio(player) == [.interrupted])
     try scene.agent.reportAudio([])
     try scene.wait(for: [], of: player)
-    // If the daemon had ordered the agent to start the player, that order would arrive first.
+    // If the daemon had ordered the agent to start the player, that order would arrive before
+    // this one.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
   }
 
-  @Test("§13: Any other interrupted application is muted until the other has ended")
+  @Test("§13: An unaware application that is no media player is muted while it is interrupted")
   func muted() throws {
     let scene = try AudioScene()
     let first = try scene.unaware(player), second = try scene.unaware(other)

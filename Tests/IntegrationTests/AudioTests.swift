@@ -9,8 +9,8 @@ import Testing
 struct AudioTests {
   private let id = "org.test.player"
 
-  /// A daemon, a session agent, an audio server and a client of that server, which is an
-  /// application.
+  /// A daemon, a session agent, an audio server, and an application that is a client of that
+  /// server.
   private final class Scene {
     let server: AudioServer
     let agents = SessionAgents()
@@ -133,8 +133,8 @@ struct AudioTests {
     let agents = SessionAgents()
     try agents.start(daemon, bus: "unix:path=\(server.runtime)/none", runtime: server.runtime)
     try liar.run("play")
-    // When the daemon knows that this client plays, it has already handled a report of the liar's
-    // stream.
+    // The liar began to play before this client. Once the daemon knows that this client plays, it
+    // has therefore handled a report of the liar's stream.
     try daemon.adopt("org.test.honest", honest.process, background: true, modes: ["audio"])
     try honest.run("play")
     try waitUntil("the honest client plays") {
@@ -191,8 +191,8 @@ struct AudioTests {
     if death != .daemon { try scene.agents.end(SIGKILL) }
     if death != .agent { scene.daemon = try scene.daemon.killed() }
     if death != .daemon { try scene.startAgent() }
-    // The stream of this client shows that the daemon has handled a report of the agent after the
-    // kill.
+    // Once the daemon knows the stream of this new client, it has handled a report that the agent
+    // sent after the kill.
     let other = try Scene.client(of: scene.server, scene.daemon)
     try other.run("play")
     try scene.daemon.adopt("org.test.other", other.process, modes: ["audio"])
@@ -205,7 +205,7 @@ struct AudioTests {
     #expect(try scene.audio() == [.playing, .recording, .calling])
   }
 
-  @Test("§13: A stream that begins muted because an application ended muted is unmuted")
+  @Test("§13: A new stream that begins muted, because an application ended muted, is unmuted")
   func nextStream() throws {
     let scene = try Scene(.pulseAudio, id, modes: [])
     try scene.wait(for: [.playing])

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §12, except the rule about the GPU, because test machines have none.
-/// `ResourceMeterTests` and the tests of the core test this rule with simulated counters.
+/// Contract §12, except the rule about the GPU, because test machines have no GPU.
+/// `ResourceMeterTests` and the tests of the core test the GPU rule with simulated counters.
 @Suite("§12: Resource rules in the background")
 struct BackgroundRuleTests {
   private let id = "org.test.uses"
@@ -105,7 +105,8 @@ struct BackgroundRuleTests {
           ("ThrottledProcessorShare", "9"),
         ]))
     let monitor = try Monitor(daemon)
-    // Short-lived children use the CPU time. The daemon must count it although they have ended.
+    // Short-lived children use the CPU time. The daemon must count the time of a child that has
+    // ended.
     let program = try daemon.shell(
       "while :; do sh -c 'i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done'; done")
     try daemon.adopt(id, program, background: true, task: "work")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The benchmarks find the programs that they measure")
 struct BenchmarkTests {
-  /// Prepares the small machine's files, without a kernel and a disk. Prints whether the copy of
+  /// Prepares the small machine's files, without a kernel or a disk. Prints whether the copy of
   /// the daemon is executable, and which of the directories for mounts are not empty.
   private static let program = """
     import os, sys

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with a session agent that reports what the test tells it to report.
-/// `ModemCallTests` has the calls of modems.
+/// Contract §13, with a session agent that the test simulates (`TestAgent`).
+/// `ModemCallTests` tests the calls of modems.
 @Suite("§13: Phone calls of applications (contract.md#call-interrupts)")
 struct CallTests {
   private static let player = "org.test.player"
@@ -15,14 +15,16 @@ struct CallTests {
   private let phone = Self.phone
   private let second = Self.second
 
-  /// A daemon with manifests of a player and two phones at separate seats, and an agent.
+  /// A daemon with manifests of a player and two telephone applications at separate seats, and a
+  /// simulated session agent.
   private struct Scene {
     let daemon: DaemonFixture
     let monitor: Monitor
     let agent: TestAgent
 
     init(playerModes: String = #"["audio"]"#) throws {
-      // With this EventTime, an event entitles its application to run until the acknowledgement.
+      // EventTime is so long that an event entitles its application to run until the application
+      // acknowledges the event.
       let policy = [("AudioGraceTime", "10ms"), ("EventTime", "1h")]
       let manifests = [
         (CallTests.player, "background-modes = \(playerModes)\nseat = \"seat1\""),
@@ -56,7 +58,7 @@ struct CallTests {
       return program
     }
 
-    /// Starts a phone that has a call.
+    /// Starts a telephone application, which begins a call.
     func calling(_ id: String = CallTests.phone) throws -> TestApplication {
       let application = try TestApplication.active(daemon, id)
       #expect(try application.call("BeginCall") == ["parameters": [:]])
@@ -82,7 +84,7 @@ struct CallTests {
 
   // MARK: Aware applications
 
-  @Test("§13: A call interrupts an aware application that plays, and its end tells it to resume")
+  @Test("§13: A call interrupts an aware player, and the call's end tells the player to resume")
   func aware() throws {
     let scene = try Scene()
     let application = try scene.playing()
@@ -118,7 +120,8 @@ struct CallTests {
     let caller = try scene.calling()
     let began = try interruption(of: application)
     try scene.agent.reportAudio([])
-    // Does not wait for the answer, because the suspension may precede it.
+    // The application may be suspended before it can print the answer, so the test does not wait
+    // for the answer.
     try application.send("Acknowledge", ["callback": .integer(Int64(id(of: began)))])
     try scene.monitor.transition(player, to: .suspended)
 
@@ -162,14 +165,15 @@ struct CallTests {
     try waitUntil("only audio entitles the phone") {
       try scene.daemon.application(phone).instance?.entitlements == [.audio]
     }
-    // Does not wait for the answer, because the suspension may precede it.
+    // The application may be suspended before it can print the answer, so the test does not wait
+    // for the answer.
     try caller.send("EndCall")
     try scene.monitor.transition(phone, to: .suspended)
   }
 
   // MARK: Unaware applications
 
-  @Test("§13: A call pauses a media player that is unaware, and its end plays the player")
+  @Test("§13: A call pauses an unaware media player, and the end of the call resumes the playback")
   func paused() throws {
     let scene = try Scene()
     let program = try scene.playingUnaware(isOnBus: true)
@@ -195,13 +199,14 @@ struct CallTests {
     #expect(try scene.agent.nextOrder("command")?["command"] == "pause")
     try scene.agent.called("a", .command)
     _ = try caller.call("EndCall")
-    // If the daemon had ordered the agent to start the player, that order would arrive first.
+    // If the daemon had ordered the agent to start the player, that order would arrive before
+    // this one.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
     withExtendedLifetime(program) {}
   }
 
-  @Test("§13: Any other application is muted until the call ends")
+  @Test("§13: An unaware application that is no media player is muted until the call ends")
   func muted() throws {
     let scene = try Scene()
     let program = try scene.playingUnaware(isOnBus: false)
@@ -220,7 +225,7 @@ struct CallTests {
 
   // MARK: Calls
 
-  @Test("§13: A second call puts the first on hold, and its end resumes it")
+  @Test("§13: A second call puts the first on hold, and the end of the second resumes the first")
   func hold() throws {
     let scene = try Scene()
     let first = try scene.calling(phone)
@@ -300,7 +305,7 @@ struct CallTests {
     #expect(scene.monitor.count(.callChanged, of: phone) == 2)
   }
 
-  @Test("§13: After kill -9 of the daemon, a call still interrupts, and its end ends the mute")
+  @Test("§13: After kill -9 of the daemon, a call still interrupts the player until the call ends")
   func killedDaemon() throws {
     let scene = try Scene()
     let program = try scene.playingUnaware(isOnBus: false)

@@ -40,8 +40,8 @@ struct CallbackTests {
       let callback = try application.nextCallback()
       #expect(callback.kind == kind)
       if kind == "didBecomeActive" { try daemon.sendToBackground(id) }
-      // The next callback will have this id. The daemon does not know the id yet, because it sends
-      // that callback only after the acknowledgement of this one.
+      // The next callback will have the id `callback.id + 1`. The daemon does not know that id yet,
+      // because it sends the next callback only after the acknowledgement of the present one.
       #expect(try application.acknowledge(callback.id + 1).errorName == "UnknownCallback")
       #expect(try daemon.application(id).instance?.callbacksPending ?? 0 >= 1)
       #expect(try application.acknowledge(callback.id).errorName == nil)
@@ -189,8 +189,8 @@ struct CallbackTests {
     let started = BootClock.now()
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(BootClock.now() - started >= 150_000_000)
-    // The kernel reports the end of a traced child to its parent only after the tracer has waited
-    // for it.
+    // The kernel hides the end of a traced process from its parent until the tracer waits for the
+    // process, detaches or exits. This line of input makes the tracer do so.
     try tracer?.writeLine("leave")
     #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
   }
@@ -201,7 +201,7 @@ struct CallbackTests {
     termination is SIGTERM, then SIGKILL after TerminateTimeout
     """)
   func unaware() throws {
-    // The program must run its trap in this time, also on a busy machine.
+    // The program must run its trap in this time, even on a busy machine.
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "1s")]))
     let monitor = try Monitor(daemon)
     let stubborn = try daemon.shell("trap 'echo term' TERM; echo ready; while :; do read x; done")

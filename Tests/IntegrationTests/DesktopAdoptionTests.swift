@@ -4,8 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §20, with real processes and a session agent that reports what the test tells it to
-/// report.
+/// Contract §20, with real processes and a session agent that the test simulates (`TestAgent`).
 @Suite("§20: The daemon adopts programs because of their windows")
 struct DesktopAdoptionTests {
   private let adopted = "org.test.adopted"
@@ -59,7 +58,7 @@ struct DesktopAdoptionTests {
     #expect(try daemon.state(of: child) != .stopped)
   }
 
-  @Test("§20: The app id of a program that is no reverse-DNS name gets the prefix desktop.")
+  @Test("§20: An app id that is no reverse-DNS name gets the prefix `desktop.`")
   func derivedID() throws {
     let daemon = try DaemonFixture(settings(("adopt", "[\"Gimp-2.10\"]")))
     let monitor = try Monitor(daemon)
@@ -91,8 +90,8 @@ struct DesktopAdoptionTests {
 
   @Test(
     """
-    §20: With adopt = "all", the daemon adopts no program that the settings except or never name, \
-    no part of the desktop, and no window without an app id
+    §20: With adopt = "all", the daemon adopts no program that the setting `except` or `never` \
+    names, no part of the desktop, and no program whose window has no app id
     """)
   func exceptions() throws {
     let daemon = try DaemonFixture(
@@ -156,7 +155,7 @@ struct DesktopAdoptionTests {
 
   // MARK: Connections
 
-  /// A program that connects to a server for each line that it reads.
+  /// A program that reads the paths of sockets, one in each line, and connects to each socket.
   private static let client = """
     import socket, sys
     kept = []
@@ -178,10 +177,10 @@ struct DesktopAdoptionTests {
       socket = try UnixSocket.listen(path: path, mode: 0o666)
     }
 
-    /// Connects a program of ``client``.
+    /// Makes a program that runs ``client`` connect to this socket.
     ///
-    /// - Returns: The server's end. Before the server accepts a connection, the kernel does not
-    ///   report which server the connection leads to.
+    /// - Returns: The server's end of the connection. This function accepts the connection, because
+    ///   until then the kernel does not report which server the program is connected to.
     func connect(_ program: TestProcess) throws -> FileDescriptor {
       try program.writeLine(path)
       #expect(try program.nextLine() == "connected")
@@ -281,7 +280,7 @@ struct DesktopAdoptionTests {
     try scope.remove()
   }
 
-  @Test("§20: The daemon does not adopt a program that a daemon has launched, or another user's")
+  @Test("§20: The daemon does not adopt a program of another user, or one that a daemon launched")
   func foreign() throws {
     let daemon = try DaemonFixture(settings(("adopt", "\"all\"")))
     let monitor = try Monitor(daemon)

@@ -10,7 +10,8 @@ struct DocumentTests {
 
   init() throws { installed = try InstalledDocuments.shared.get() }
 
-  /// Returns the anchors of a document: explicit ones, and those of its headings by GitHub's rule.
+  /// Returns the anchors of a document: the explicit anchors, and those that GitHub derives from
+  /// the headings.
   private func anchors(of text: String) -> [String] {
     var anchors: [String] = []
     var isCode = false

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with a session agent that reports what the test tells it to report.
+/// Contract §13, with a session agent that the test simulates (`TestAgent`).
 @Suite("§13: Audio sessions that lower the volume of others (contract.md#audio-duck)")
 struct DuckingTests {
   private let player = AudioScene.player
@@ -17,7 +17,7 @@ struct DuckingTests {
   private static let lowering = [TestAgent.Volume(stream: 1, from: full, to: low)]
   private static let raising = [TestAgent.Volume(stream: 1, from: low, to: full)]
 
-  /// A player, and an application that plays and ducks others.
+  /// A player, and an application that plays and ducks other applications.
   private struct Ducked {
     let scene: AudioScene
     let music: TestProcess
@@ -43,7 +43,8 @@ struct DuckingTests {
       get throws { try scene.agent.stream(2, of: speaker.pid) }
     }
 
-    /// Carries out the order that lowers the volume.
+    /// Checks that the daemon orders the agent to lower the player's volume, and reports that the
+    /// agent has done so.
     func lowered() throws {
       #expect(try scene.agent.nextVolumes() == DuckingTests.lowering)
       try scene.agent.reportAudio([stream(volume: DuckingTests.low), speech])
@@ -138,7 +139,7 @@ struct DuckingTests {
     let it = try Ducked()
     try it.lowered()
     try it.scene.agent.reportAudio([])
-    // The server remembers the lowered volume, so the next stream begins with it.
+    // The server remembers the lowered volume, so the player's next stream begins with that volume.
     try it.scene.agent.reportAudio([it.stream(3, volume: Self.low)])
     #expect(
       try it.scene.agent.nextVolumes() == [.init(stream: 3, from: Self.low, to: Self.full)])
@@ -155,7 +156,8 @@ struct DuckingTests {
     #expect(try it.scene.audio(player) == [.playing])
     try it.scene.agent.reportAudio([it.stream(volume: chosen)])
     #expect(try it.scene.audio(player) == [.playing])
-    // If the daemon had restored the full volume, that order would arrive first.
+    // If the daemon had ordered the agent to restore the full volume, that order would arrive
+    // before this one.
     try it.scene.agent.reportAudio([it.stream(volume: chosen), it.speech])
     #expect(
       try it.scene.agent.nextVolumes() == [.init(stream: 1, from: chosen, to: chosen / 5)])

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §14, and the state of processes after a stop of the daemon (§15).
+/// Contract §14, and the state in which a daemon that stops leaves the processes (§15).
 @Suite("§14: Every end has exactly one reason, logged and kept")
 struct EndTests {
   private let id = "org.test.program"
@@ -55,7 +55,8 @@ struct EndTests {
     let end = try daemon.application(id).lastEnd
     #expect(end?.code == ending.exitCode)
     #expect(end?.signal == ending.signalNumber)
-    // The daemon would report a second end before the adoption of the next application.
+    // If the daemon reported a second end, the report would precede the adoption of the next
+    // application.
     try daemon.adopt("org.test.next", daemon.shell("read line"))
     try monitor.transition("org.test.next", to: .active)
     #expect(monitor.seen.count { $0.kind == .ended && $0.application == id } == 1)
@@ -184,7 +185,7 @@ struct EndTests {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
-    // The daemon may write to the log only after its reply to the adoption.
+    // The daemon may reply to the adoption before it writes to the log.
     try waitUntil("the log has the escaped name") {
       daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
     }

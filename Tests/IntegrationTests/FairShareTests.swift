@@ -31,7 +31,8 @@ struct FairShareTests {
 
   @Test("Between two calls of another user, a flooding user's connections are served at most once")
   func share() throws {
-    // With a low limit, the daemon would disconnect the monitor while the test does not read it.
+    // With a low limit, the daemon would disconnect the monitor while the test does not read the
+    // monitor's stream.
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
     let quiet = try TestApplication(daemon, "org.test.quiet")
     try quiet.registered()

@@ -68,7 +68,8 @@ struct FieldErrorTests {
     }
   }
 
-  /// Returns the path of a part in the form that follows the path of the whole, such as `.name`.
+  /// Returns a path in the form in which it can be appended to another path: `name` becomes
+  /// `.name`, and `[0]` stays as it is.
   private static func below(_ path: String) -> String {
     (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
   }
@@ -118,8 +119,8 @@ struct FieldErrorTests {
 
   // MARK: Values
 
-  /// Invalid values of a field that have the correct type, and the error that the daemon returns
-  /// for them.
+  /// Values of a field that have the correct type but are invalid, and the error that the daemon
+  /// returns for them.
   private struct Useless {
     let field: String
     let values: [JSONValue]
@@ -169,7 +170,7 @@ struct FieldErrorTests {
       ("schedule.timeZone", ["", "Europe/Berln", control, long]),
     ].map { one($0, $1, "InvalidNotification") }
 
-  /// The invalid values by method, for fields whose names have another meaning in other methods.
+  /// The invalid values, by method, of fields whose names have another meaning in other methods.
   private static let uselessOfMethod: [String: [Useless]] = [
     "Application.StartUpdatingLocation": [
       one("distanceFilter", [-1, -0.5, .number(-1e300)], "InvalidParameter")
@@ -213,7 +214,7 @@ struct FieldErrorTests {
     "Session.PlayerCalled": [
       one("player", ["", "a", "org.mpris.MediaPlayer2", control], "InvalidParameter")
     ],
-    // Only the command seek has an offset.
+    // The valid parameters have the command `play`. Only the command `seek` may have an offset.
     "Session.PlayerCommanded": [one("offsetUSec", [-1, 0, .integer(.max)], "InvalidParameter")],
     // Every number is a valid altitude, so `location.altitude` has no invalid values.
     "Control.PostLocation": [
@@ -230,7 +231,7 @@ struct FieldErrorTests {
     ],
   ]
 
-  /// The invalid values of fields of the reports about notifications.
+  /// The invalid values of the fields in reports about notifications.
   private static let uselessOfNotifications = [
     one("attachment", [-1, 0, .integer(.max), .integer(.min)], "NotAttached"),
     one("notification", [-1, .integer(.min)], "InvalidParameter"),
@@ -239,7 +240,7 @@ struct FieldErrorTests {
     one("activationToken", [long], "ReportTooLarge"), one("reason", [long], "ReportTooLarge"),
   ]
 
-  /// The invalid values of the fields of a location, in the field `location`.
+  /// The invalid values of the parts of the field `location`.
   private static let uselessOfLocations =
     [
       ("latitude", [-91, 90.5, .number(1e300)]), ("longitude", [-180.5, 181, .number(1e300)]),
@@ -380,7 +381,7 @@ struct FieldErrorTests {
     #expect(try application.notifications().isEmpty)
   }
 
-  /// Returns the paths of all fields that are neither a bool nor an enumeration.
+  /// Returns the paths of all fields except bools and enumerations.
   private func paths(
     _ fields: [InterfaceDescription.Field], _ interface: InterfaceDescription
   ) -> [String] {

@@ -46,7 +46,8 @@ struct ForgottenTests {
     try daemon.adopt(id, program)
     _ = try connection.call(
       ControlInterface.GetApplication.self, .init(application: id), timeout: deadline)
-    // The kernel assigns descriptors from the lowest number, so this limit leaves none free.
+    // The kernel assigns only descriptors below this limit. The daemon uses 0, 1 and 2, so none is
+    // free.
     let limit = try daemon.openFiles(limit: 3)
     let end = try connection.call(
       ControlInterface.Terminate.self, .init(application: id), timeout: deadline
@@ -89,7 +90,8 @@ struct ForgottenTests {
       of other applications need no memory
       """)
   func suspendedStream() throws {
-    // The busy application acknowledges no callback, so CallbackTimeout must not kill it.
+    // The busy application acknowledges no callback. With a short CallbackTimeout, the daemon would
+    // kill it.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let monitor = try Monitor(daemon)
     let suspended = try TestApplication(daemon, "org.test.still", "background")

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §17, with session agents that report what the test tells them to report, and with the
-/// real session agent and the real GeoClue.
+/// Contract §17. Some tests simulate the session agent (`TestAgent`). The others use the real
+/// session agent and the real GeoClue.
 @Suite("§17: GeoClue, through the session agent of a user")
 struct GeoClueTests {
   private let id = "org.test.location"
@@ -37,7 +37,7 @@ struct GeoClueTests {
       .contains { $0.name == "GeoClue" && $0.owner == Int(getuid()) && $0.available }
   }
 
-  // MARK: Reports of a test
+  // MARK: Reports of a simulated agent
 
   @Test("§17: The agent's locations reach an application that has started updates, and no others")
   func updates() throws {
@@ -58,7 +58,7 @@ struct GeoClueTests {
     #expect(end["accuracy"] == nil, "\(end)")
   }
 
-  @Test("§17: Without its agent, GeoClue is not a source any more")
+  @Test("§17: When the session agent has ended, GeoClue is no longer a source")
   func lost() throws {
     let daemon = try DaemonFixture()
     let application = try application(daemon)
@@ -139,7 +139,7 @@ struct GeoClueTests {
   // MARK: The real GeoClue
 
   @Test(
-    "§17: An application receives the location of GeoClue, whose receiver is on only meanwhile",
+    "§17: An application receives the location of GeoClue, whose receiver is on only for updates",
     .enabled(
       if: GeoClueService.missing == nil, Comment(rawValue: GeoClueService.missing ?? "possible")))
   func real() throws {

@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with the real ModemManager and an emulated modem, and a session agent that reports
-/// what the test tells it to report. The bus has no logind, so the daemon's own user sees the
-/// calls; `IncomingCallsTests` tests the users that logind reports.
+/// Contract §13, with the real ModemManager, an emulated modem, and a session agent that the test
+/// simulates (`TestAgent`). The bus has no logind, so the daemon shows calls to its own user.
+/// `IncomingCallsTests` tests the users that logind reports.
 @Suite(
   "§13: Incoming calls (contract.md#call-incoming)", .serialized,
   .enabled(if: ModemService.missing == nil, Comment(rawValue: ModemService.missing ?? "possible")))
@@ -35,7 +35,8 @@ struct IncomingCallTests {
       agent = try TestAgent(daemon, takesNotices: true)
     }
 
-    /// Waits until the agent must show a call: a notification whose title is the caller's number.
+    /// Waits for the order to show a call. A call is a notification with the caller's number as its
+    /// title.
     func nextNotice() throws -> JSONValue {
       while let notice = try agent.nextNotice() {
         if notice["title"] == .string(ModemService.number) { return notice }
@@ -43,7 +44,7 @@ struct IncomingCallTests {
       throw TestApplication.Unexpected(line: "no notification about a call")
     }
 
-    /// Waits until the agent must close a notification, and returns its id.
+    /// Waits for the order to close a notification, and returns the id of the notification.
     func nextClosed() throws -> JSONValue? { try agent.nextOrder("close")?["id"] }
 
     /// Waits until the newest call of the modem has the given state (MMCallState of ModemManager).

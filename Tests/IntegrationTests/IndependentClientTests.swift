@@ -30,7 +30,7 @@ struct IndependentClientTests {
     #expect(try daemon.application(id).instance?.tasks.isEmpty == true)
   }
 
-  // Passes the path as argv[0], too, because Python finds its packages by argv[0].
+  // Also passes the path as argv[0], because Python finds its packages by argv[0].
   private static let hasVarlink =
     (try? TestProcess(Programs.python, [Programs.python, "-c", "import varlink"]).waitForExit())
     == .exited(code: 0)

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §6 with real processes. The tests of the core cover the smallest number of bursts, and
-/// a machine that sleeps, in virtual time.
+/// Contract §6 with real processes. The tests of the core run in virtual time. They cover the
+/// smallest number of bursts, and a machine that sleeps.
 @Suite("§6: Keep-alive")
 struct KeepAliveTests {
   private let id = "org.test.voip"

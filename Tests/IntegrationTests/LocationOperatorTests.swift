@@ -204,15 +204,15 @@ struct LocationOperatorTests {
     #expect(again["parameters"]?["authorization"] == "notDetermined")
   }
 
-  @Test("§17: A decision survives kill -9 and a reboot, also about an application without services")
+  @Test("§17: A decision survives kill -9 and a reboot, even for an application without services")
   func durable() throws {
     let daemon = try DaemonFixture()
     try daemon.adopt(id, try daemon.shell("read line"))
     try decide("deny", daemon)
     let next = try daemon.killed(rebooting: true)
     #expect(try use(next)?.authorization == .denied)
-    // After the reset, the daemon does not know the application, because nothing else is stored
-    // about it.
+    // The store had only the decision about this application. After the reset, the daemon therefore
+    // does not know the application.
     try decide("reset", next)
     #expect(try use(next) == nil)
     let gone = try next.taskctl("location", "allow", id)

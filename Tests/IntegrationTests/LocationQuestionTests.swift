@@ -3,8 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §17, with the real daemon, simulated locations, and a session agent that reports what
-/// the test tells it to report. `LocationQuestionsTests` has the cases that need no daemon.
+/// Contract §17, with the real daemon. The test simulates the locations and the session agent
+/// (`TestAgent`). `LocationQuestionsTests` has the cases that need no daemon.
 @Suite("§17: The user decides which applications learn the location (contract.md#location-consent)")
 struct LocationQuestionTests {
   private let id = "org.test.maps"
@@ -78,7 +78,8 @@ struct LocationQuestionTests {
     #expect(try first.nextEvent(with: "locationAuthorization") == "denied")
     for isReboot in [false, true] {
       daemon = try daemon.killed(rebooting: isReboot)
-      // If the daemon showed the question again, `TestAgent` would receive it first, and fail.
+      // If the daemon ordered the question again, `TestAgent` would receive that order before
+      // `synchronized`, and fail.
       let agent = try TestAgent(daemon)
       let next = try TestApplication(daemon, id)
       if isReboot {
@@ -132,7 +133,7 @@ struct LocationQuestionTests {
     #expect(try authorization(next) == "authorized")
   }
 
-  @Test("A question that the user closes stays open, and an operator can decide")
+  @Test("A question that the user dismisses stays undecided, and an operator can decide")
   func closed() throws {
     let daemon = try fixture()
     let agent = try TestAgent(daemon)
@@ -152,7 +153,7 @@ struct LocationQuestionTests {
 
   // MARK: Settings
 
-  @Test("[location] allow and deny decide without a question, also after a reload")
+  @Test("[location] allow and deny decide without a question, even after a reload")
   func settings() throws {
     let daemon = try fixture(location: [("allow", "[\"\(id)\"]")])
     let agent = try TestAgent(daemon)

@@ -44,7 +44,7 @@ struct LocationServiceTests {
       .init(application: id, authorization: authorization))
   }
 
-  /// Calls a method, such as the start of a service, and returns the authorization in the answer.
+  /// Calls a method such as `StartUpdatingLocation`, and returns the authorization in the answer.
   private func start(
     _ application: TestApplication, _ method: String, _ parameters: JSONValue = [:]
   ) throws -> JSONValue {
@@ -57,8 +57,8 @@ struct LocationServiceTests {
     return try #require(answer["parameters"]).decode(Wire.ListMonitoredRegions.Output.self).regions
   }
 
-  /// Simulates a location inside or outside the region repeatedly, until the daemon has determined
-  /// that the machine is on this side of the boundary.
+  /// Simulates locations inside the region, or outside it, until the daemon has determined that the
+  /// machine is inside or outside accordingly.
   private func stay(_ daemon: DaemonFixture, inside isInside: Bool) throws {
     try waitUntil("the machine is \(isInside ? "inside" : "outside")") {
       try daemon.post(latitude: 0, longitude: isInside ? inside : outside)
@@ -84,7 +84,7 @@ struct LocationServiceTests {
 
   // MARK: Refusals
 
-  @Test("Without a source of locations, a start is refused, and a question is not")
+  @Test("Without a source of locations, a start is refused, but a request for authorization is not")
   func unavailable() throws {
     let daemon = try fixture()
     let application = try application(daemon)
@@ -262,7 +262,8 @@ struct LocationServiceTests {
     #expect(entry["inside"] == true)
     #expect(try location(entry["location"]).longitude == inside)
     #expect(try daemon.application(id).state == .background)
-    // The acknowledgement suspends the application, perhaps before it prints the answer.
+    // The application may be suspended before it can print the answer, so the test does not wait
+    // for the answer.
     try application.send("Acknowledge", ["callback": try #require(entry["id"])])
     try monitor.transition(id, to: .suspended)
     try stay(daemon, inside: false)

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §17 and §15, with the real daemon. `LocationStoreTests` tests that the store is on the
-/// disk.
+/// Contract §17 and §15, with the real daemon.
+/// `LocationStoreTests` tests that the daemon writes the store to the disk.
 @Suite("§17: Regions and decisions survive the daemon and a reboot (contract.md#location-durable)")
 struct LocationSurvivalTests {
   private let id = "org.test.places"
@@ -38,8 +38,8 @@ struct LocationSurvivalTests {
 
   @Test(
     """
-    After kill -9 directly after the reply and a reboot, regions, their sides, significant changes \
-    and the decision are the same
+    Regions, their sides, significant changes and the decision survive a reboot, and a kill -9 \
+    directly after the reply
     """)
   func reboot() throws {
     var daemon = try DaemonFixture(.init(policy: [("RegionDwell", "10ms")]))

@@ -20,7 +20,7 @@ struct ManagedSocketTests {
     init(
       _ kind: StreamKind = .unix, _ flags: String..., policy: [(String, String)] = []
     ) throws {
-      // The limit is long, because it must not expire in a test that does not set it.
+      // By default, EventTime is too long to expire during a test.
       let limits = policy.isEmpty ? [("EventTime", "1h")] : policy
       daemon = try DaemonFixture(.voip(ManagedSocketTests.id, policy: limits))
       application = try TestApplication(daemon, ManagedSocketTests.id, flags: flags)
@@ -33,7 +33,7 @@ struct ManagedSocketTests {
     func suspend() throws { try daemon.suspend(ManagedSocketTests.id, monitor) }
 
     /// Acknowledges the event, and waits until the application is suspended again. Does not wait
-    /// for the answer, because the suspension may precede it.
+    /// for the answer, because the application may be suspended before it can print the answer.
     func acknowledge(_ event: TestApplication.SocketEvent) throws {
       try application.send("Acknowledge", ["callback": .integer(Int64(event.id))])
       try monitor.transition(ManagedSocketTests.id, to: .suspended)
@@ -187,8 +187,8 @@ struct ManagedSocketTests {
       let text = String(UnicodeScalar(UInt8(97 + round % 26)))
       sent += text
       try control.send(sendAway)
-      // Over all rounds, the data arrives at any time between the first callback and the
-      // suspension.
+      // Each round sends the data at another time. These times cover the interval from the first
+      // callback to the suspension.
       try peer.send(text, at: BootClock.now() + UInt64(round * 7919 % 12_000) * 1000)
       #expect(try control.receive()?.errorName == nil)
       // The application reads only when it receives a socket event.
@@ -381,7 +381,7 @@ struct ManagedSocketTests {
     let answer = try it.application.handOver(what)
     #expect(answer.errorName == "InvalidParameter", "\(answer)")
     #expect(answer["parameters"]?["parameter"] == "socketFileDescriptor")
-    // The daemon closes a descriptor that no field of its message names.
+    // If no field of a message names a descriptor, the daemon closes the descriptor.
     #expect(try it.application.begin() > 0)
     try waitUntil("the daemon has closed its descriptors") {
       try it.daemon.descriptorCount() <= before

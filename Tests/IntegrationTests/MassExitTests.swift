@@ -7,9 +7,9 @@ import Testing
 /// Contract §15, with many applications that end at the same moment.
 @Suite("§15: 2,000 applications that end at once do not delay other clients")
 struct MassExitTests {
-  /// Adopts children, kills all of them at once, and then sends calls until the daemon has reported
-  /// all ends. Prints two times in milliseconds: the slowest answer, and the time until the last
-  /// report.
+  /// Starts children that the daemon adopts, kills all of them at once, and then sends calls until
+  /// the daemon has reported all ends. Prints two durations in milliseconds: the time of the
+  /// slowest answer, and the time until the last report.
   private static let program = """
     import json, os, select, signal, socket, sys, time
     def connect():

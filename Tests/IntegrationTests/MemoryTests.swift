@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §11 with the real daemon and real processes. The memory pressure is real, but limited
-/// to one cgroup. The daemon reads the memory size of the machine from a file of the test.
+/// to one cgroup. The daemon reads the memory size of the machine from a file that the test writes.
 @Suite("§11: Memory", .serialized)
 struct MemoryTests {
   private let mail = "org.test.mail"
@@ -13,9 +13,9 @@ struct MemoryTests {
   private let news = "org.test.news"
   private let folder = TemporaryDirectory(mode: 0o755)
 
-  /// Starts the daemon of a simulated machine of 1000 MiB with the given available memory. If
-  /// `pressure` is not nil, the daemon reads only this pressure, because pressure of other tests
-  /// affects the whole machine.
+  /// Starts a daemon that finds the given MiB of 1000 MiB available. With `pressure`, the daemon
+  /// reads the pressure from `pressure.path`, because other tests put the whole machine under
+  /// pressure.
   private func fixture(
     available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
   ) throws -> DaemonFixture {
@@ -24,7 +24,8 @@ struct MemoryTests {
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
     // Without a RealPressure, the high limits make the daemon ignore the pressure of other tests.
-    // The process of a RealPressure stalls for less than 100 ms until the test calls `press`.
+    // With one, the low limits are safe: until the test calls `press`, the process of the
+    // RealPressure stalls for less than 100 ms.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),
@@ -132,8 +133,8 @@ struct MemoryTests {
     let monitor = try Monitor(daemon)
     let held = try suspended(daemon, monitor, mail, mebibytes: 8)
     let application = try active(daemon, news)
-    // The test does not check that lasting pressure causes no second warning, because stalls of the
-    // machine itself may cause one.
+    // Stalls of the machine itself may cause a second warning, so the test does not check that
+    // there is only one.
     try pressure.press {
       let event = try application.nextEvent()
       #expect(isWarning(event))

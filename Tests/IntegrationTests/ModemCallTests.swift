@@ -90,7 +90,9 @@ struct ModemCallTests {
     case modemManagerEnds = "ModemManager ends"
   }
 
-  @Test("A daemon that restarts during a call knows its end", arguments: Meanwhile.allCases)
+  @Test(
+    "A daemon that restarts during a call learns that the call has ended",
+    arguments: Meanwhile.allCases)
   func restart(_ meanwhile: Meanwhile) throws {
     let scene = try Scene()
     try scene.modem.ring()

@@ -33,8 +33,8 @@ struct NavigatorExampleTests {
       self.daemon = daemon
       monitor = try Monitor(daemon)
       daemon.folder.write("route", "0 0.01 turn left\n0 0.02 you arrive\n")
-      // A simulated location counts as a source. Without a source, the daemon would refuse the
-      // start.
+      // A simulated location counts as a source. Without a source, the daemon would refuse to
+      // start updates.
       try daemon.post(eastward: 0)
       navigator = try TestProcess(
         Programs.path(of: "navigator-example"),
@@ -131,7 +131,7 @@ struct NavigatorExampleTests {
 }
 
 extension DaemonFixture {
-  /// Simulates a location on the equator, at a distance in meters from the meridian of Greenwich.
+  /// Simulates a location on the equator, the given number of meters east of the prime meridian.
   fileprivate func post(eastward meters: Int) throws {
     try post(latitude: 0, longitude: Double(meters) / 111_195)
   }

@@ -74,16 +74,17 @@ struct NotificationDesktopTests {
     }
     #expect(try desktop.counts() == .init(displayed: 1))
     var said: [String] = []
-    // The last argument is the duration for which the notification is shown.
+    // Reads up to the last argument of the call Notify: the duration for which the notification is
+    // shown.
     while said.last?.hasPrefix("   int32 ") != true { said.append(try listener.nextLine()) }
     let words = said.joined(separator: "\n")
     #expect(words.contains("\"New mail\""), "\(words)")
     #expect(words.contains("\"from &lt;Ann&gt;\""), "\(words)")
-    // dunst does not list sound among its capabilities, so the agent requests none.
+    // dunst does not list sound among its capabilities, so the agent requests no sound.
     #expect(!words.contains("\"bell\""), "\(words)")
   }
 
-  @Test("The user's choice of a notification activates a suspended application with it")
+  @Test("If the user chooses a notification, a suspended application is activated and receives it")
   func chosen() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)
@@ -149,7 +150,7 @@ struct NotificationDesktopTests {
     withExtendedLifetime(writer) {}
   }
 
-  @Test("A notification that the user dismisses or the application cancels activates nothing")
+  @Test("A notification that the user dismisses or that the application cancels activates nothing")
   func closed() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)
@@ -187,8 +188,8 @@ struct NotificationDesktopTests {
     }
   }
 
-  /// Waits until this daemon and the previous ones together have shown a notification the given
-  /// number of times.
+  /// Waits until a notification has been shown the given number of times, according to the logs of
+  /// this daemon and of the previous daemons together.
   private func waitUntilShown(_ daemon: DaemonFixture, _ number: Int, times: Int) throws {
     try waitUntil("notification \(number) is shown for the \(times). time") {
       daemon.logged.ranges(of: "notification \(number) is shown\n").count == times
@@ -273,8 +274,8 @@ struct NotificationDesktopTests {
     try daemon.post(id, "Dismissed")
     try wait(daemon, for: .presented)
     try desktop.control("close")
-    // The agent reports the dismissal before it shows "Kept", so the daemon then knows of the
-    // dismissal.
+    // Once "Kept" is shown, the daemon knows of the dismissal, because the agent reports the
+    // dismissal before it shows "Kept".
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
     daemon = try daemon.restarted()

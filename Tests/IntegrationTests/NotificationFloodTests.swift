@@ -11,8 +11,8 @@ import Testing
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534
 
-  /// Registers 200 ids, and schedules notifications with the longest texts for each: 128 for an id,
-  /// but only 8 once the user's quota is used up. Prints the number of stored notifications and the
+  /// Registers 200 ids, and schedules notifications with the longest texts for each id: 128 until
+  /// the user's quota is used up, and then 8. Prints the number of stored notifications and the
   /// exceeded quotas.
   private static let flood = """
     import json, os, socket, sys

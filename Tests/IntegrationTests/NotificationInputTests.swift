@@ -213,7 +213,8 @@ struct NotificationInputTests {
 
   @Test("§15: 10,000 notifications are scheduled and cancelled while other users are served")
   func flood() throws {
-    // The flooding client acknowledges no callback, so CallbackTimeout must not kill it.
+    // The flooding client acknowledges no callback. With a short CallbackTimeout, the daemon would
+    // kill it.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let application = try registered(daemon)
     let flooding = try daemon.python(Self.flood, uid: geteuid() == 0 ? nobody : nil)

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 /// Contract §9 and §15: acknowledged notifications survive kill -9 and a reboot.
-/// `NotificationStoreTests` tests that they are on the disk. `SystemdTests` tests restarts by
-/// systemd and a full disk.
+/// `NotificationStoreTests` tests that they are on the disk. `SystemdTests` tests a full
+/// disk, and restarts by systemd.
 @Suite("§9: Notifications survive the daemon's restart, the application's end and a reboot")
 struct NotificationSurvivalTests {
   private let id = "org.test.clock"
 
-  @Test("A notification survives kill -9 directly after the reply and a reboot, and fires once")
+  @Test("A notification survives a reboot, and a kill -9 directly after the reply, and fires once")
   func durable() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))

@@ -222,7 +222,7 @@ struct NotificationTests {
     let numbers = try (1...4).map { try application.notify("\($0)", at: time) }
     daemon = try daemon.killed(rebooting: true)
     #expect(throws: ControlInterface.Failure.self) { try daemon.application(id) }
-    // An operator may cancel by application and by notification id.
+    // An operator may name the notification's application and owner, or only the notification's id.
     #expect(try daemon.notifications(of: id).map(\.id) == numbers)
     let first = try daemon.call(
       ControlInterface.CancelNotifications.self,
@@ -297,7 +297,8 @@ struct NotificationTests {
 }
 
 extension DaemonFixture {
-  /// Schedules or presents a notification as an operator, and returns its id.
+  /// Posts a notification as an operator, and returns its id. Without a time, the daemon presents
+  /// the notification now.
   @discardableResult
   func post(
     _ application: String, _ title: String, body: String? = nil, sound: String? = nil,

@@ -15,8 +15,8 @@ struct OperatorTests {
   private let nobody: UInt32 = 65534
   private let id = "org.test.roots"
 
-  /// For each input line, calls the method of this name, and prints `done` or the name of the
-  /// error. The argument is the application for all calls.
+  /// For each input line, calls the method that the line names, and prints `done` or the name of
+  /// the error. The argument is the application for all calls.
   private static let caller = """
     import json, os, socket, sys
     s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])

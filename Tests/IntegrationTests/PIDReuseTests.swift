@@ -44,8 +44,8 @@ private enum PIDReuser {
 struct PIDReuseTests {
   private let id = "org.test.mail"
 
-  /// Checks that the process with the given pid is still stopped, received no signal since it
-  /// stopped itself, and continues on SIGCONT.
+  /// Checks that the process with the given pid is still stopped, that it has received no signal
+  /// since it stopped itself, and that it continues on SIGCONT.
   private func checkUntouched(_ pid: Int32, _ other: TestProcess, _ daemon: DaemonFixture) throws {
     #expect(try daemon.state(of: pid) == .stopped)
     #expect(kill(pid, SIGCONT) == 0)
@@ -75,7 +75,7 @@ struct PIDReuseTests {
     }
     let client = try RawClient(daemon)
     _ = try client.call(#"{"method":"org.varlink.service.GetInfo"}"#)
-    // A stopped daemon observes neither the end of the leader nor the new process until it
+    // The stopped daemon observes the end of the leader and the new process only after it
     // continues.
     _ = try daemon.process.send(signal: SIGSTOP)
     try waitUntil("the daemon stands") { try daemon.state(of: daemon.process.pid) == .stopped }

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Whether the tests may set any priority. Containers often forbid it.
+/// Whether the tests may raise priorities. Containers often forbid this.
 private let mayRaise = (try? ProcFS())?.mayRaisePriorities == true
 
 private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
@@ -126,8 +126,8 @@ struct PriorityTests {
     func nice(_ leader: Int32) throws -> Int? {
       try daemon.proc.value(of: .autogroup, thread: leader, process: leader, group: nil)
     }
-    // The session of the test itself contains other processes, so the daemon must not change its
-    // autogroup.
+    // The session of the test itself contains other processes, so the daemon must not change the
+    // autogroup of that session.
     let shared = try nice(program.process.pid)
     try daemon.adopt(id, program.process, background: true, task: "work")
     let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
@@ -220,7 +220,7 @@ struct PriorityTests {
       == true)
   }
 
-  @Test("A lower priority that an application has set itself stays in the foreground")
+  @Test("In the foreground, an application keeps the lower priority that it has set itself")
   func own() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)

@@ -42,7 +42,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part))
-      // Waits until the daemon has read the part, which fills more than a quarter of the buffer.
+      // The part fills more than a quarter of the send buffer, so there is no room until the daemon
+      // has read the part.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
@@ -66,7 +67,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part, descriptors: eight))
-      // Waits until the daemon has read the part, which fills more than a quarter of the buffer.
+      // The part fills more than a quarter of the send buffer, so there is no room until the daemon
+      // has read the part.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)

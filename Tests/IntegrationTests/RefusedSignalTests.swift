@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15, where the kernel refuses SIGCONT because the process has changed its user since
-/// the daemon stopped it. A process that is really stopped cannot do so. A debugger therefore holds
-/// the process at its SIGSTOP until the daemon has found it stopped, and then resumes it.
+/// Contract §15, for a process that has changed its user since the daemon stopped it, so that the
+/// kernel refuses SIGCONT. A stopped process cannot change its user. A debugger therefore holds the
+/// process at its SIGSTOP until the daemon has found the process stopped, and then resumes it.
 @Suite(
   "§15: No process stays suspended because the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
@@ -23,7 +23,7 @@ struct RefusedSignalTests {
     if child:
         os.setresuid(uid, uid, uid)
         while True: signal.pause()
-    # Leaves the session, because the kernel refuses no SIGCONT between processes of one session.
+    # Leaves the session, because the kernel allows every SIGCONT between processes of one session.
     os.setsid()
     os.setresuid(uid, 0, uid)
     print(os.getpid(), flush=True)

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with a session agent that reports what the test tells it to report.
+/// Contract §13, with a session agent that the test simulates (`TestAgent`).
 @Suite("§13: Remote control (contract.md#remote-control)")
 struct RemoteControlTests {
   private let first = "org.test.first"
@@ -230,7 +230,8 @@ struct RemoteControlTests {
     let it = try Player(first)
     let answer = try it.daemon.taskctl("remote", "play")
     #expect(answer.exit == .exited(code: 1))
-    #expect(answer.text.hasPrefix("taskctl: NothingPlayed: no media player of "), "\(answer.text)")
+    #expect(
+      answer.text.hasPrefix("taskctl: NothingPlayed: no running application of "), "\(answer.text)")
     #expect(try it.state == .suspended)
   }
 
@@ -297,7 +298,8 @@ struct RemoteControlTests {
     let seek = try nextCommand(of: application)
     #expect(seek["kind"] == "seek" && seek["offsetUSec"] == -10_000_000)
     #expect(try daemon.application(first).instance?.entitlements == [.event])
-    // Does not wait for the answer, because the suspension may precede it.
+    // The application may be suspended before it can print the answer, so the test does not wait
+    // for the answer.
     try application.send("Acknowledge", ["callback": try #require(seek["id"])])
     try monitor.transition(first, to: .suspended)
 

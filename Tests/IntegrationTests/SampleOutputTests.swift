@@ -4,7 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A command and its output in a document. A line `...` of the output stands for any lines.
+/// A command and its output in a document. A line `...` of the output stands for any number of
+/// lines.
 private struct Sample {
   let document: String
   let command: String

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §20, with a session agent that reports what the test tells it to report.
+/// Contract §20, with a session agent that the test simulates (`TestAgent`).
 @Suite("§20: The daemon and a session agent")
 struct SessionAgentTests {
   private let first = "org.test.first"
@@ -52,7 +52,7 @@ struct SessionAgentTests {
     #expect(try daemon.state(of: one.pid) != .stopped)
   }
 
-  @Test("§20: A child of the application's leader that has the focused window counts for it")
+  @Test("§20: A focused window of the leader's child gives the focus to the application")
   func child() throws {
     let daemon = try DaemonFixture(Self.long)
     let program = try daemon.shell("sh -c 'echo $$; read line'; true")

@@ -5,9 +5,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15, when the daemon has no free file descriptors. It refuses a request with the
-/// reason, or carries the request out later. A refused request leaves neither a process nor a
-/// descriptor.
+/// Contract §15, when the daemon has no free file descriptors. The daemon then refuses a request
+/// and states the reason, or carries the request out later. It leaves no process and no descriptor
+/// of a refused request behind.
 @Suite("§15: Without free descriptors, the daemon still serves, and keeps its promises later")
 struct ShortageTests {
   private let id = "org.test.program"
@@ -87,7 +87,8 @@ struct ShortageTests {
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program)
     var client: RawClient? = try RawClient(daemon)
-    // When the daemon answers this later connection, it has accepted that of the client.
+    // Once the daemon answers on this later connection, it has also accepted the connection of the
+    // client.
     _ = try daemon.applications()
     // With a limit of 3, the daemon can open no descriptor, because 0, 1 and 2 are in use.
     try allowing(3 - daemon.descriptorCount(), daemon) {

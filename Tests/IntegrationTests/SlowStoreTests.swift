@@ -106,8 +106,8 @@ struct SlowStoreTests {
       badge: try daemon.application(id).badge)
   }
 
-  /// Whether the daemon is writing to the store: it then has a second thread beside that of the
-  /// event loop.
+  /// Whether the daemon is writing to the store. While it writes, the daemon has a second thread
+  /// in addition to the thread of the event loop.
   private func isWriting(_ daemon: DaemonFixture) throws -> Bool {
     try Directory.names(path: "/proc/\(daemon.process.pid)/task").count > 1
   }

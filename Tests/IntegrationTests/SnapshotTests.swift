@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §19, with real files in memory.
+/// Contract §19, with real memory files (memfd_create(2)).
 @Suite("§19: The snapshot of an application")
 struct SnapshotTests {
   private let id = "org.test.shown"
@@ -57,7 +57,8 @@ struct SnapshotTests {
     let before = try daemon.descriptorCount()
     for size in [200, 1 << 20, 300] {
       #expect(try set("\(size)", application).errorName == nil)
-      // Each reader has an offset of its own, so that the second one also reads from the start.
+      // Each answer has a descriptor with its own offset, so the second reader also reads from the
+      // start.
       for _ in 0..<2 {
         let picture = try #require(try picture(daemon))
         #expect(picture.bytes.count == size)
@@ -74,7 +75,7 @@ struct SnapshotTests {
   }
 
   @Test(
-    "Of a sensitive snapshot the daemon returns no picture", arguments: ["", " image"])
+    "The daemon returns no picture for a sensitive snapshot", arguments: ["", " image"])
   func sensitive(_ image: String) throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication.active(daemon, id)
@@ -91,7 +92,7 @@ struct SnapshotTests {
     let daemon = try DaemonFixture()
     let application = try TestApplication.active(daemon, id)
     #expect(try set("changed", application).errorName == nil)
-    // The answer to the next call comes after the change.
+    // The application has changed the file before it makes the next call.
     #expect(try application.call("GetStatus").errorName == nil)
     let picture = try #require(try picture(daemon))
     #expect(picture.bytes.count == 200)
@@ -143,7 +144,7 @@ struct SnapshotTests {
     #expect(try set("200", stranger).errorName == "NotRegistered")
   }
 
-  @Test("10000 snapshots leave one picture, and no descriptor more")
+  @Test("10000 snapshots leave one picture, and no additional descriptor")
   func flood() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication.active(daemon, id)

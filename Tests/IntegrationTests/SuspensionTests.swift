@@ -12,7 +12,7 @@ struct SuspensionTests {
     "leader", "child", "grandchild", "orphan-group", "orphan-session", "orphan-marked",
   ]
 
-  /// Returns the members that Resources/process_tree.py has printed, by kind.
+  /// Returns the pids of the processes that Resources/process_tree.py has printed, by kind.
   private func members(_ tree: TestProcess, _ kinds: Set<String>) throws -> [String: Int32] {
     var found: [String: Int32] = [:]
     while found.count < kinds.count {

@@ -24,7 +24,7 @@ struct SwitcherTerminalTests {
       monitor = try Monitor(daemon)
     }
 
-    /// Runs the command at the terminal, and waits for its help.
+    /// Runs the command at the terminal, and waits until the screen shows the help of the command.
     func open(_ before: String = "", _ after: String = "") throws {
       let command = "TERM=xterm \(before) \(Programs.path(of: "taskctl")) switcher\(after)"
       try terminal.type("\(command)\n")
@@ -175,7 +175,7 @@ struct SwitcherTerminalTests {
     try it.terminal.wait(for: "end")
   }
 
-  @Test("The switcher of a terminal at which applications run is the terminal's own")
+  @Test("At a terminal at which applications run, the switcher lists only those applications")
   func ownSeat() throws {
     let it = try Scene(first)
     try it.terminal.type("\(Programs.path(of: "taskctl")) run --id org.test.here sleep 1000 &\n")

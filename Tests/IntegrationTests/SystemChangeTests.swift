@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §10 with changes that operators and users post. `SystemChangeProvidersTests` and others
-/// test the changes of the machine. `SystemdTests` tests them with an installed daemon.
+/// test the changes of the machine. `SystemdTests` tests the same changes with an installed daemon.
 @Suite("§10: System changes")
 struct SystemChangeTests {
   private let id = "org.test.changes"

@@ -126,7 +126,8 @@ struct TaskctlShowTests {
     // task suspends it.
     #expect(try application.callbackKinds(2).last == "didEnterBackground")
     _ = try application.call("GetStatus")
-    // The test does not wait for the answer: the daemon suspends the application immediately.
+    // The application may be suspended before it can print the answer, so the test does not wait
+    // for the answer.
     try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])
     #expect(try daemon.taskctl("monitor", id, "--until", "suspended").exit == .exited(code: 0))
     let told = try daemon.taskctl("why", id).text

@@ -77,7 +77,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "is suspended")
     try daemon.activate(id)
     try terminal.wait(for: "is resumed")
-    // In the terminal mode of the program, a key needs no end of line.
+    // The program reads single keys: it has switched off the input of whole lines.
     try terminal.type("k")
     try terminal.wait(for: "-isig")
     try daemon.sendToBackground(id)

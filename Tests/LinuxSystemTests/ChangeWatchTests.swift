@@ -25,7 +25,7 @@ struct ClockSetWatchTests {
     }
   #endif
 
-  @Test("The clock's offset is that of the reading that took the shortest time, to the microsecond")
+  @Test("The clock's offset comes from the fastest of several readings, rounded to a microsecond")
   func offset() {
     typealias Bracket = WallClock.Bracket
     let brackets = [

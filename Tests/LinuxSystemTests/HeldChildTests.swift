@@ -142,7 +142,7 @@ final class HeldChildTests {
     #expect(stat.processGroup == process.pid)
   }
 
-  @Test("A child has no descriptors but 0, 1 and 2, and the default signal actions")
+  @Test("A child has only the descriptors 0, 1 and 2, and has the default signal actions")
   func clean() throws {
     // A descriptor without CLOEXEC, which a careless library might leave open.
     let leaked = try FileDescriptor.event()
@@ -168,7 +168,7 @@ final class HeldChildTests {
   @Test("A held child can be killed by a signal")
   func killed() throws {
     let child = try HeldChild.spawn(request("exit 0"))
-    // While the child waits for its release, its signals have default actions and are not blocked.
+    // While the child waits for its release, signals are not blocked and have default actions.
     #expect(try child.pidfd.send(signal: SIGTERM) == .delivered)
     try waitFor(POLLIN, on: child.pidfd.rawValue)
     let pidfd = try child.releaseAndWaitForExec()

@@ -25,7 +25,7 @@ struct MemoryFileTests {
     #expect(lseek(file.rawValue, 0, SEEK_CUR) == 2, "the offset of the application is unchanged")
   }
 
-  @Test("A file of tmpfs is read as a memfd is")
+  @Test("A file of tmpfs is read like a memfd")
   func tmpfs() throws {
     let path = "/dev/shm/taskschedd-test-\(getpid())"
     let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -55,12 +55,12 @@ struct MemoryFileTests {
     #expect(
       refusal(event.rawValue)?.description.hasSuffix("a memfd or another file of tmpfs is needed")
         == true)
-    // O_PATH, which Glibc declares for GNU sources only.
+    // The number is O_PATH, which Glibc declares for GNU sources only.
     let path = FileDescriptor(taking: try succeeded(open("/dev/shm", 0o10000000 | O_CLOEXEC)))
     #expect(refusal(path.rawValue) == .path)
   }
 
-  @Test("An empty file, a too large one, a sparse one of 1 TB, and one for writing are refused")
+  @Test("A file that is empty or too large is refused, and so is a write-only descriptor")
   func sizes() throws {
     let empty = try MemoryFile.make(named: "test", holding: [])
     #expect(refusal(empty.rawValue) == .empty)
@@ -73,7 +73,7 @@ struct MemoryFileTests {
     #expect(refusal(writing.rawValue) == .notReadable)
   }
 
-  @Test("Nothing changes a sealed file, also through its other descriptors")
+  @Test("A sealed file cannot change, not even through another descriptor")
   func sealed() throws {
     let file = try MemoryFile.makeSealed(named: "test", holding: [1, 2, 3])
     #expect(pwrite(file.rawValue, "x", 1, 0) == -1)

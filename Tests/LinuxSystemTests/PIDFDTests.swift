@@ -58,7 +58,7 @@ struct PIDFDTests {
   }
 
   /// A Python program that starts a child and prints the child's pid. At the first line of input,
-  /// the child ends. At the second line, the program reaps the child.
+  /// the child ends itself. At the second line, the program reaps the child.
   private static let parent = """
     import os, signal, sys
     pid = os.fork()
@@ -97,8 +97,7 @@ struct PIDFDTests {
     #expect(status != nil || !Kernel.isAtLeast(6, 15))
   }
 
-  @Test(
-    "A process is identified by its pid and start time; the pid with another start time differs")
+  @Test("A process is identified by its pid and start time, and not by the pid alone")
   func reuse() throws {
     let process = try TestProcess.shell("read x")
     let identity = try #require(try process.pidfd.identity(in: proc))

@@ -31,8 +31,8 @@ struct PriorityReleaseTests {
     var items: [LoweredPriority] = []
     let kinds = [(PriorityKind.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
     for (kind, after) in kinds { items.append(try lowered(stats[0], kind, 0, after)) }
-    // The items name only one lowered priority of the child. The other two simulate priorities that
-    // the child inherited at the fork.
+    // The items name only one of the child's three lowered priorities. The other two simulate
+    // priorities that the child inherited at the fork.
     items.append(try lowered(stats[1], .nice, 0, 15))
     _ = try lowered(stats[1], .ioPriority, 0, last)
     _ = try lowered(stats[1], .outOfMemoryScore, 0, 500)

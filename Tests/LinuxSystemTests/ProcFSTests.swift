@@ -79,7 +79,7 @@ struct ProcFSTests {
     #expect((before...after).contains(stat.startTime))
   }
 
-  @Test("The CPU time of a busy process grows, and does not while it is stopped")
+  @Test("The CPU time of a busy process grows, except while the process is stopped")
   func cpuTime() throws {
     let process = try TestProcess.shell("while :; do :; done")
     try spend(ticks: 3, process.pid)

@@ -154,7 +154,7 @@ final class SocketMessageTests {
     let (reading, writing) = passed.ends()
     FileDescriptor(taking: writing).close()
     bag.removeAll()
-    // If a descriptor of the pipe's writing end were still open, no hang-up would come.
+    // A hang-up comes only if all descriptors of the pipe's writing end are closed.
     let reader = FileDescriptor(taking: reading)
     #expect(try waitForHangUp(reader.rawValue))
     let none = Array(repeating: Int32(0), count: 254)

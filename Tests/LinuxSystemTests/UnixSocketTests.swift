@@ -26,8 +26,8 @@ struct UnixSocketTests {
 
   @Test("A socket file without a listening process is replaced")
   func stale() throws {
-    // The listener is in another process. A child that another test forks in this process could
-    // briefly hold a copy of a listener.
+    // The listener is in another process, because a child that another test forks from this process
+    // could briefly keep the listener open.
     let listening = """
       import socket, sys
       s = socket.socket(socket.AF_UNIX)

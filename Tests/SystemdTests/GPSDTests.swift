@@ -14,7 +14,7 @@ extension SystemdTests {
 
     init() throws {
       installed = try InstalledMachine()
-      // The proxy of an earlier test would keep the socket.
+      // A proxy that an earlier test started would still use the socket.
       _ = try machine.run("systemctl", "stop", "taskschedd-gpsd.socket", "taskschedd-gpsd.service")
     }
 

@@ -62,7 +62,8 @@ struct InstalledMachine {
 
   /// Starts an application that never reconnects (Resources/client.py), with one background task.
   func startClient(_ id: String) throws -> TestProcess {
-    // Passes the program as text: the clone may be below /tmp, and the machine has a separate /tmp.
+    // Passes the program as text: the repository may be below /tmp, and the machine has a separate
+    // /tmp.
     let path = Self.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)

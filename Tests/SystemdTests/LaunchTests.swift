@@ -156,7 +156,7 @@ extension SystemdTests {
       while let line = try daemon.readLine(), !line.contains("ready at") {}
       let unit = machine.group.child("system.slice").child("byhand.scope")
       let pid = try machine.must("pgrep", "-f", "taskschedd --socket /run/byhand").lines[0]
-      // Simulates a leftover cgroup that has the name of the next one.
+      // Simulates a leftover cgroup with the name that the daemon would choose for the next cgroup.
       let taken = unit.child("\(InstalledMachine.frozen).\(pid)-1")
       try taken.create()
       try machine.must(

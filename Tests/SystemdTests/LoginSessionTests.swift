@@ -19,7 +19,7 @@ extension SystemdTests {
 
     init() throws {
       installed = try InstalledMachine()
-      // logind would stop the managers of users that tests without sessions have started.
+      // Other tests have started user managers without sessions. logind would stop these managers.
       try installed.write(
         "/etc/systemd/logind.conf.d/tests.conf", "[Login]\nUserStopDelaySec=infinity")
       try machine.must("systemctl", "start", "systemd-logind.service")
@@ -65,8 +65,8 @@ extension SystemdTests {
       } ?? status
     }
 
-    /// Waits until the daemon knows the state of all sessions: locks and unlocks the session of
-    /// `other`, whose application then changes its state.
+    /// Waits until the daemon has read the state of all sessions. Locks and unlocks the session of
+    /// `other`, and waits until the daemon has changed the state of this user's application.
     private func waitUntilRead(_ other: LoginSession) throws {
       try other.setLockedHint(true)
       try wait(Self.second, "inactive")
@@ -99,7 +99,8 @@ extension SystemdTests {
         try launch()
         try session.setLockedHint(true)
         try wait(Self.front, "inactive")
-        // A desktop with LockedHint decides itself whether it obeys the request to unlock.
+        // If a desktop sets LockedHint, this command only sends a request to the desktop. The
+        // desktop then clears the hint itself.
         try machine.must("loginctl", "unlock-session", session.id)
         try session.setLockedHint(false)
         try wait(Self.front, "active")

@@ -342,7 +342,8 @@ private final class Client {
   }
 
   init(_ machine: Machine) throws {
-    // Passes the program as text: the clone may be below /tmp, and the machine has a separate /tmp.
+    // Passes the program as text: the repository may be below /tmp, and the machine has a separate
+    // /tmp.
     let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
@@ -432,7 +433,7 @@ private final class MachineDesktop {
     try waitForNotify()
   }
 
-  /// Waits until the service receives another request to show a notification.
+  /// Waits until the notification service receives another request to show a notification.
   func waitForNotify() throws {
     while try unwrap(try monitor.readLine()).contains("member=Notify") == false {}
   }

@@ -131,7 +131,7 @@ extension SystemdTests {
       #expect(try terminate.waitForExit()?.shellCode == 0)
     }
 
-    @Test("A suspended application runs no instruction in a restart, and its end has its reason")
+    @Test("A suspended application executes nothing in a restart, and its later end has a reason")
     func suspended() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
@@ -233,8 +233,8 @@ extension SystemdTests {
 
     private func unmount() { _ = try? machine.run("umount", "-l", Self.folder) }
 
-    /// Acknowledges the two callbacks of the start, because CallbackTimeout could expire on a slow
-    /// machine.
+    /// Acknowledges the two callbacks of the start. Otherwise the daemon would kill the client if
+    /// CallbackTimeout expired on a slow machine.
     private func acknowledgeStart(_ client: TestProcess) throws {
       for callback in 1...2 {
         #expect(try ask(client, "event").contains("\"callback\""))
@@ -278,7 +278,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "Without the last records of the event log, no process that it does not name stays suspended",
+      "If the last records of the event log are lost, the process is managed again or resumed",
       arguments: [60, 100, 180, 260, 5000])
     func torn(bytes: Int) throws {
       let id = "org.example.truncated"
@@ -319,8 +319,8 @@ extension SystemdTests {
       open(path, "r+b").write(data)
       """
 
-    /// Starts a client and suspends it before it has read the last answer. The environment of the
-    /// client does not contain the marker TASKSCHEDD_INSTANCE.
+    /// Starts a client, and suspends it before the client has read the last answer. The environment
+    /// of the client does not contain the marker TASKSCHEDD_INSTANCE.
     private func suspendedClient() throws -> TestProcess {
       let client = try client()
       for line in ["half", "rest"] { _ = try ask(client, line) }

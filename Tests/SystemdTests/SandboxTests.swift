@@ -22,8 +22,11 @@ extension SystemdTests {
       }
     }
 
-    /// Starts a program of another user with `taskctl run`. One descendant has left the process
-    /// tree and the session. Returns the pids of the program and of the descendant in the machine.
+    /// Starts a program of another user with `taskctl run`. A descendant of the program has left
+    /// the process tree and the session.
+    ///
+    /// - Returns: The process of taskctl, and the pids of the program and the descendant inside the
+    ///   machine.
     private func adopt() throws -> (program: TestProcess, child: String, orphan: String) {
       let program = try machine.start(
         [
@@ -288,7 +291,8 @@ extension SystemdTests {
     func writing() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
-      // Writes a file with all capabilities in the daemon's mount namespace.
+      // Writes a file in the daemon's mount namespace. The writing process has all capabilities, so
+      // only the mounts can forbid the write.
       func write(_ path: String) throws -> Bool {
         try machine.run("nsenter", "-t", daemon, "-m", "sh", "-c", ": > \"$1\"", "sh", path).code
           == 0

@@ -149,8 +149,8 @@ extension SystemdTests {
       try installed.waitForJournal("Failed with result 'signal'")
       #expect(try installed.property("SubState") == "auto-restart")
       try machine.must("systemctl", "stop", "taskschedd.socket", "taskschedd.service")
-      // The end of the service has already started this unit. `start` waits until the unit has done
-      // its work.
+      // The end of the daemon's service has already started the release service. This command waits
+      // until the release service has done its work.
       try machine.must("systemctl", "start", "taskschedd-release.service")
       try expectRunning(InstalledMachine.frozen)
       try expectRunning(InstalledMachine.signalled)
@@ -200,8 +200,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // The store also has those of the daemon's own descriptors that the kernel closes slowly.
-      // Without the store, the kernel would report the end of a daemon late.
+      // The daemon also stores its own descriptors that take the kernel long to close. A copy in
+      // the store spares a dying daemon this wait.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(
         others >= 3, "the store has watches of the time zone and the locale, and a pressure trigger"

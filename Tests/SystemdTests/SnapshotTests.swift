@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Contract §19: the daemon keeps pictures in memory, also over its own restart.
+  /// Contract §19: the daemon keeps pictures in memory, even across its own restart.
   @Suite("The pictures of the application switcher in the descriptor store")
   struct Snapshots {
     private static let id = "org.example.client"
@@ -68,8 +68,8 @@ extension SystemdTests {
       Int(try installed.property("NFileDescriptorStore")) ?? -1
     }
 
-    /// Waits until systemd keeps the given number of descriptors for the daemon; with `orLess`,
-    /// also fewer.
+    /// Waits until systemd keeps exactly the given number of descriptors for the daemon. With
+    /// `orLess`, a smaller number also ends the wait.
     private func waitForStored(_ count: Int, orLess: Bool = false) throws {
       let end = BootClock.now() + 20_000_000_000
       while true {

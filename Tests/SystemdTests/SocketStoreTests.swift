@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// The properties of systemd and the kernel by which a restarted daemon can wake applications for
-  /// data on their sockets.
+  /// The properties of systemd and the kernel that allow a restarted daemon to wake an application
+  /// when data arrives on a socket of the application.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
     /// In its first run, stores three watches and the connections of two of them. The stored

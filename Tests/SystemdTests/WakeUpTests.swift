@@ -90,7 +90,7 @@ extension SystemdTests {
       try machine.must("taskctl", "status", "--json", Self.id).text
     }
 
-    @Test("Neither burst of keep-alive is lost by kill -9 of the daemon between them")
+    @Test("A kill -9 of the daemon between two keep-alive bursts loses neither of them")
     func keepAlive() throws {
       try withManifest("") {
         let client = try client()

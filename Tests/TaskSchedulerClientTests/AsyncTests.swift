@@ -65,7 +65,7 @@ import Testing
     #expect(tasks(fixture) == [])
   }
 
-  @Test("withBackgroundTask that is refused throws the refusal and does not run the body")
+  @Test("If the task is refused, withBackgroundTask throws the refusal and does not run the body")
   func refused() async throws {
     let fixture = try Fixture()
     let refusal = ApplicationInterface.Failure.quotaExceeded(
@@ -79,7 +79,8 @@ import Testing
     #expect(!ran.current)
   }
 
-  @Test("withBackgroundTask called by a cancelled task runs the body cancelled, and ends its task")
+  @Test(
+    "In a cancelled Swift task, withBackgroundTask runs the body as cancelled, and ends its task")
   func cancelledBefore() async throws {
     let fixture = try Fixture()
     let application = fixture.application

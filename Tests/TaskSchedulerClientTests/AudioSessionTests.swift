@@ -82,7 +82,7 @@ import Testing
     #expect(sessions(of: daemon) == [])
   }
 
-  @Test("A session that a restarted daemon refuses is passed to the daemon after that")
+  @Test("A session that a restarted daemon refuses is passed to the next daemon")
   func restoredLater() throws {
     let fixture = try Fixture()
     try fixture.launch()

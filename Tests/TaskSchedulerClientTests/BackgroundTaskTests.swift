@@ -80,8 +80,8 @@ import Testing
 
   @Test(
     """
-    §4: The library calls the expiration handler of a task that continues into a later stint once \
-    in that stint, too
+    §4: If a task continues into a later stint, the library calls its expiration handler once in \
+    that stint, too
     """)
   func laterStint() throws {
     let fixture = try Fixture()
@@ -116,7 +116,7 @@ import Testing
     #expect(expired.current == 0)
   }
 
-  @Test("The library finds the task of a begin whose answer was lost, and begins no second one")
+  @Test("If the answer to a begin is lost, the library finds the task, and begins no second task")
   func lostAnswer() throws {
     let fixture = try Fixture()
     fixture.daemon.state.update { $0.closesAfter = "BeginBackgroundTask" }
@@ -125,7 +125,7 @@ import Testing
     #expect(try fixture.daemon.waitForCall("BeginBackgroundTask upload") == 1)
   }
 
-  @Test("The library repeats an end whose answer was lost, and ignores that it is unknown")
+  @Test("If the answer to an end is lost, the library repeats the end, and ignores an unknown task")
   func lostEnd() throws {
     let fixture = try Fixture()
     let task = try fixture.application.beginBackgroundTaskAndWait()
@@ -134,7 +134,7 @@ import Testing
     #expect(fixture.daemon.state.current.memory.tasks == [])
   }
 
-  @Test("After the connection for calls breaks, the next call opens another, without the stream")
+  @Test("After the connection for calls breaks, the next call opens a new one, but no new stream")
   func reopensCalls() throws {
     let fixture = try Fixture()
     _ = try fixture.application.beginBackgroundTaskAndWait()

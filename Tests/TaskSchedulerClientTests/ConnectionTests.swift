@@ -150,7 +150,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(error?.description.contains("settings") == true)
   }
 
-  @Test("A peer that hangs up in the middle of an answer is closedByDaemon")
+  @Test("If a peer hangs up in the middle of an answer, the error is closedByDaemon")
   func hangUp() throws {
     let script = try Script()
     try script.send(#"{"parameters":"#)
@@ -167,7 +167,8 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init(), timeout: .milliseconds(1))
     }
-    // The late answer may still arrive, so the library cannot send another call on this connection.
+    // The late answer may still arrive. The library could take it for the answer to the next call,
+    // so it sends no further call on this connection.
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init())
     }

@@ -93,7 +93,7 @@ import Testing
     #expect(application.applicationState == .inactive)
   }
 
-  @Test("The library repeats an acknowledgement whose connection broke on a new connection")
+  @Test("If the connection breaks during an acknowledgement, the library repeats it on a new one")
   func acknowledgesAgain() throws {
     let fixture = try Fixture()
     fixture.daemon.state.update { $0.closesAfter = "Acknowledge" }

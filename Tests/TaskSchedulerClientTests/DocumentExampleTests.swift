@@ -19,8 +19,8 @@ struct DocumentExampleTests {
       .map { code($0.dropFirst()) }
   }
 
-  /// Returns the sections of DocumentExamples.swift. The key of a section is the comment at its
-  /// start.
+  /// Returns the sections of DocumentExamples.swift. The key of each section is the comment with
+  /// which it begins.
   private static func sections() throws -> [String: [Substring]] {
     let path = root + "/Tests/TaskSchedulerClientTests/DocumentExamples.swift"
     var sections: [String: [Substring]] = [:]

@@ -3,9 +3,9 @@ import ServiceLifecycle
 import TaskSchedulerClient
 import TaskSchedulerServiceLifecycle
 
-// The Swift examples of the documents, so that the compiler checks them. `DocumentExampleTests`
-// compares each section with its document. A comment with the document's name and the example's
-// number begins a section.
+// The Swift examples of the documents. They are repeated here so that the compiler checks them.
+// `DocumentExampleTests` compares each section with its document. A section begins with a comment
+// that has the name of the document and the number of the example.
 
 private struct Outbox {
   func save() {}

@@ -13,7 +13,7 @@ final class Fixture: Sendable {
 
   var socketPath: SocketPath { SocketPath(daemon.path) }
 
-  /// Registers `org.example.test` with a delegate that records.
+  /// Registers `org.example.test` with a delegate that records its calls.
   init(
     memory: StandInDaemon.Memory = .init(), recorder: Recorder? = nil,
     queue: DispatchQueue? = nil
@@ -43,9 +43,9 @@ extension StandInDaemon {
 }
 
 extension StandInDaemon.Memory {
-  /// The memory of a third daemon, which does not know the process. Its first callback has the
-  /// number 11. The library may repeat an acknowledgement that the second daemon did not answer.
-  /// This acknowledgement must match no callback of the third daemon.
+  /// The state of a third daemon, which does not know the process. The library may repeat to it an
+  /// acknowledgement that the second daemon did not answer. So that this acknowledgement matches no
+  /// callback of the third daemon, the callbacks of the third daemon begin with the number 11.
   static var ofThird: Self {
     var memory = Self(instance: 9)
     memory.callbackLast = 10
@@ -53,7 +53,7 @@ extension StandInDaemon.Memory {
   }
 }
 
-/// A point in a handler of the application at which a test can hold it.
+/// A point at which a test can hold a handler of the application.
 final class Gate: Sendable {
   private let entered = DispatchSemaphore(value: 0)
   private let mayLeave = DispatchSemaphore(value: 0)
@@ -243,7 +243,7 @@ extension Fixture {
     return daemon
   }
 
-  /// Replaces the daemon by one without any state, which sends the launch callback again.
+  /// Replaces the daemon by a daemon without any state, which sends didFinishLaunching again.
   func replaceDaemon(instance: Int) throws -> StandInDaemon {
     let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
     daemon.send(.didFinishLaunching, reason: .user)

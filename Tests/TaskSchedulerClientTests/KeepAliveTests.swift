@@ -62,7 +62,7 @@ import Testing
       calls(fixture.daemon) == ["SetKeepAliveTimeout 600.0", "SetKeepAliveTimeout 601.5"])
   }
 
-  @Test("A cleared keep-alive handler does not run; the library acknowledges a call on its way")
+  @Test("A cleared keep-alive handler does not run; the library itself acknowledges a late call")
   func clears() throws {
     let fixture = try Fixture()
     let ran = Watched(0)
@@ -116,7 +116,7 @@ import Testing
     let daemon = try fixture.replaceDaemon(instance: instance)
     defer { daemon.stop() }
     try daemon.waitForAcknowledgement()
-    // The library passes the handler before it acknowledges the launch, because the daemon may
+    // The library sets the handler before it acknowledges the launch, because the daemon may
     // suspend the application directly after the acknowledgement.
     #expect(
       daemon.state.current.calls == [

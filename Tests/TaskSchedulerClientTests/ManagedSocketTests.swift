@@ -143,7 +143,7 @@ import Testing
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("The library passes an unwatched socket to the daemon again before the delegate")
+  @Test("The library passes an unwatched socket to the daemon again before it calls the delegate")
   func unwatched() throws {
     let fixture = try Fixture()
     let ends = try Ends()
@@ -158,7 +158,7 @@ import Testing
       fixture.recorder.log.current == ["ready \(ends.mine) unwatched", "ready \(ends.mine) data"])
   }
 
-  @Test("A socket that the daemon refuses after it was unwatched is lost")
+  @Test("An unwatched socket is lost if the daemon refuses to watch it again")
   func lost() throws {
     let fixture = try Fixture()
     let ends = try Ends()

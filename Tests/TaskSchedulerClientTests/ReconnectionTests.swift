@@ -206,8 +206,8 @@ import Testing
     fixture.application.close()
     let daemon = try StandInDaemon(at: fixture.daemon.path)
     defer { daemon.stop() }
-    // If the closed application registered again, its registration would precede that of the other
-    // application.
+    // If the closed application registered again, it would do so before the other application
+    // registers.
     let other = try ScheduledApplication.registerAndWait(
       "org.example.other", at: SocketPath(daemon.path))
     defer { other.close() }

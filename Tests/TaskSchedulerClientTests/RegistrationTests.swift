@@ -98,7 +98,7 @@ import Testing
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("After close, the request for the background time throws closed also without a daemon")
+  @Test("After close, the request for the background time throws closed even without a daemon")
   func closesUnmanaged() throws {
     let directory = TemporaryDirectory()
     let application = try ScheduledApplication.registerAndWait(

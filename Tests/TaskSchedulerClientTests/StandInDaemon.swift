@@ -142,7 +142,8 @@ final class StandInDaemon: Sendable {
     state.update { $0.refusals[method, default: []].append(failure) }
   }
 
-  /// Waits until a call was made at least the given number of times. Returns how often it was made.
+  /// Waits until the stand-in has received a call the given number of times or more. Returns how
+  /// often it has received the call.
   @discardableResult
   func waitForCall(_ call: String, count: Int = 1) throws -> Int {
     try state.wait("\(count) × \(call)") { state in

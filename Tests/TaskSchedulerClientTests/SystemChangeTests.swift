@@ -7,7 +7,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct SystemChangeTests {
-  @Test("The delegate receives changes of the machine typed, in one array and in order")
+  @Test("The delegate receives changes of the machine as typed values, in one array and in order")
   func burst() throws {
     let fixture = try Fixture()
     fixture.daemon.send([

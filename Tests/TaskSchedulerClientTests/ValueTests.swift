@@ -38,7 +38,7 @@ import Testing
     #expect(year == 2400)
   }
 
-  @Test("A date is equal after writing and reading its text")
+  @Test("A date that is written as text and read again equals the original")
   func text() {
     let date = CalendarDate(
       year: 2026, month: 3, day: 9, hour: 7, minute: 5, second: 1, timeZone: "Europe/Berlin")

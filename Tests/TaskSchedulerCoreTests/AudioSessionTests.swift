@@ -112,7 +112,7 @@ struct AudioTakeoverTests {
     #expect(world.interruptions(second) == [.began])
   }
 
-  @Test("A told application that plays again interrupts the newer one")
+  @Test("An aware application that plays again during its interruption interrupts the newer one")
   func startedAgain() {
     var world = World()
     let (first, second) = (world.makeAwareAtOwnSeat(music), world.makeAwareAtOwnSeat(maps))
@@ -209,7 +209,7 @@ struct AudioTakeoverTests {
 
 @Suite("§13 Phone calls and audio sessions (contract.md#audio-should-resume)")
 struct AudioSessionCallTests {
-  @Test("After a call, the application plays that played last; the other may not resume")
+  @Test("After a call, only the application that played last before the call is told to resume")
   func order() {
     var world = World()
     let (first, second) = (world.makeAwareAtOwnSeat(music), world.makeAwareAtOwnSeat(maps))
@@ -258,7 +258,7 @@ struct AudioSessionCallTests {
     #expect(world.status(phone)?.audio.isInCall == false)
   }
 
-  @Test("Music plays again after a call of a phone that first rang like another application")
+  @Test("Music that a ringing phone has interrupted plays again after the call")
   func rings() {
     var world = World()
     let (player, phone) = (world.makeAwareAtOwnSeat(music), world.makeUnawareAtOwnSeat(mail, []))
@@ -272,7 +272,7 @@ struct AudioSessionCallTests {
     #expect(world.interruptions(player) == [.began, .ended(shouldResume: true)])
   }
 
-  @Test("A call by streams that ends because its agent is lost lets the music play again")
+  @Test("If a call by streams ends because the agent is lost, the music plays again")
   func agentLost() {
     var world = World()
     let (player, other) = (world.makeAwareAtOwnSeat(music), world.makeAwareAtOwnSeat(maps))
@@ -408,7 +408,7 @@ struct AudioOrderTests {
     return words(older) ?? words(newer).map { "the newer is \($0)" } ?? "both play"
   }
 
-  @Test("The table of the contract's document is what the scheduler does")
+  @Test("The scheduler does what the table in the contract says")
   func table() throws {
     var lines = ["| plays | " + Player.allCases.map(\.rawValue).joined(separator: " | ") + " |"]
     for plays in Player.allCases {

@@ -71,7 +71,7 @@ struct AudioSilenceTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("Streams are measured only while nothing but audio entitles the application")
+  @Test("Streams are measured only while audio is the only entitlement of the application")
   func notMeasured() {
     var (world, id) = player()
     world.forget()

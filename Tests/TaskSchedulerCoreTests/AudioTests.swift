@@ -222,7 +222,7 @@ struct MuteTests {
     return (world, id)
   }
 
-  @Test("What an application without mode audio still plays is muted before its suspension")
+  @Test("If an application without mode audio still plays, it is muted before its suspension")
   func before() throws {
     var (world, id) = player()
     world.sendAway(mail)
@@ -255,7 +255,7 @@ struct MuteTests {
     #expect(world.orders.isEmpty)
   }
 
-  @Test("The suspension waits AudioMuteTime at most for an agent that does not answer")
+  @Test("The suspension waits for an agent that does not answer, but at most AudioMuteTime")
   func hangingAgent() {
     var (world, id) = player(muting: .never)
     world.sendAway(mail)
@@ -356,7 +356,7 @@ struct MuteTests {
     world.streams = []
     world.feed(world.audioReport)
     world.activate(mail)
-    // PipeWire reports the mute of a new stream only when the stream runs.
+    // PipeWire reports whether a new stream is muted only when the stream runs.
     for _ in 0..<2 { world.beginStream(id, isMuted: true) }
     world.pause(id)
     for running in 0..<2 {
@@ -366,7 +366,7 @@ struct MuteTests {
     #expect(world.mutedStreams == [])
   }
 
-  @Test("A stream that began when the server remembered no mute stays as the user mutes it")
+  @Test("A stream that began unmuted and that the user mutes later stays muted")
   func pausedAndMutedByTheUser() {
     var (world, id) = player()
     world.beginStream(id)
@@ -382,7 +382,7 @@ struct MuteTests {
     #expect(world.mutedStreams == [2])
   }
 
-  @Test("A mute that a new agent repeats after the order to end it is ended nevertheless")
+  @Test("A mute is ended even if a new agent repeats it after the order to end it")
   func repeatedMute() {
     var (world, id) = player()
     world.sendAway(mail)
@@ -420,7 +420,7 @@ struct MuteTests {
     #expect(world.state(id) == .active)
   }
 
-  @Test("A stream of another program that the server begins muted because of a mute is unmuted")
+  @Test("If the server also mutes a new stream of another program, the daemon unmutes that stream")
   func otherProgram() {
     var (world, id) = player()
     world.sendAway(mail)
@@ -432,7 +432,8 @@ struct MuteTests {
     #expect(world.orders == [.unmute(user, [stream(9)])])
   }
 
-  @Test("A stream that begins muted, and that has no memory in common with a mute, stays muted")
+  @Test(
+    "A stream that the server begins muted for another reason than the daemon's mute stays muted")
   func ownMute() {
     var (world, id) = player()
     world.sendAway(mail)
@@ -442,7 +443,7 @@ struct MuteTests {
     #expect(world.mutedStreams == [1, 9])
   }
 
-  @Test("An order stays outstanding until a report confirms it, also after a crash of the daemon")
+  @Test("An order stays outstanding until a report confirms it, even after a crash of the daemon")
   func outstanding() throws {
     var (world, id) = player()
     world.sendAway(mail)

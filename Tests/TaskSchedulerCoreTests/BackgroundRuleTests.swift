@@ -101,7 +101,7 @@ struct BackgroundRuleTests {
     let id = world.make(mail, .active)
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
-    // The daemon reports the held lock before all processes are stopped.
+    // The daemon reports the held lock while it is still stopping the processes.
     world.feed(.resources(.held(id, path: "/x")))
     world.feed(.process(.suspensionCompleted(id)))
     #expect(world.lastEnd(mail)?.reason == .sharedResourceHeld)

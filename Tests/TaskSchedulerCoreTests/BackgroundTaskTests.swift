@@ -306,7 +306,7 @@ struct BackgroundTaskTests {
     #expect(registration.remaining == .seconds(4))
   }
 
-  @Test("A changed BackgroundTime counts from the start of the present stint in the background")
+  @Test("A changed BackgroundTime counts from the start of the present stint")
   func changedPolicy() {
     var world = World()
     let id = world.make(mail, .background)

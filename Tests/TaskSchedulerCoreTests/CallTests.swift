@@ -31,8 +31,8 @@ extension World {
     ask { .application(.endCall($0, id)) }
   }
 
-  /// Returns the call events that an application was told: true for on hold, false for the end of a
-  /// hold.
+  /// Returns the call events that an application received. A hold is true, and the end of a hold is
+  /// false.
   fileprivate func holds(_ id: InstanceID) -> [Bool] {
     notices(id).compactMap { if case .call(_, let isOnHold) = $0 { isOnHold } else { nil } }
   }
@@ -76,7 +76,7 @@ struct CallTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An application that was not active stays where it is when the interruption ends")
+  @Test("An application that was not active stays in its state when the interruption ends")
   func background() {
     var world = World()
     let id = world.makeAware(mail, [.audio])
@@ -135,7 +135,7 @@ struct CallTests {
     #expect(world.commands == [.pause])
   }
 
-  @Test("Any other application is muted, and plays on when the call ends")
+  @Test("An application that is neither aware nor a media player is muted until the call ends")
   func muted() {
     var world = World()
     let id = world.adopt(mail, modes: [.audio])

@@ -173,7 +173,8 @@ struct EntitlementTests {
     world.endPlaying(id)
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
-    // The application sent BeginBackgroundTask before the daemon stopped its processes.
+    // The application has sent BeginBackgroundTask before the daemon could stop the application's
+    // processes.
     world.begin(id)
     #expect(world.status(id)?.isSuspending == false)
     #expect(world.effects.last == .resume(id))

@@ -158,7 +158,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
     #expect(planner.nextBurst == at(minute * 21))
     #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
-    // At 21 min, a burst is due anyway. A wake-up for another reason runs this burst.
+    // A burst is planned for 21 min. A wake-up for another reason at this time runs the burst.
     #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
     #expect(planner.nextBurst == at(minute * 33))
   }
@@ -202,9 +202,9 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4 ticks, each with all combinations of
-  /// `left`: the number of ticks until each handler is due. A tick is a second. The planner's
-  /// intervals are longer by the lead.
+  /// The cases to test: all pairs of intervals of 2 to 7 ticks, and all triples of 2 to 4 ticks.
+  /// `left` is the number of ticks until each handler is due. There is a case for each combination
+  /// of these numbers. A tick is a second. The planner's intervals are longer by the lead.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {
@@ -232,8 +232,8 @@ struct KeepAliveOptimumTests {
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)
-      // For each handler, a search for the fewest runs among schedules that use only the planner's
-      // bursts.
+      // For each handler, searches for the fewest runs. In these searches, handlers may run only in
+      // the ticks of the planner's bursts.
       var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
       var burstCount = 0
       var runCounts = intervals.map { _ in 0 }

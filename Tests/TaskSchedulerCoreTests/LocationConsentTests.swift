@@ -23,7 +23,7 @@ struct LocationConsentTests {
     #expect(world.updates(id) == [20])
   }
 
-  @Test("An application without the answer is not entitled to run in the background")
+  @Test("Until the user answers, updates do not entitle the application to run in the background")
   func notEntitled() {
     var world = World.withReceiver()
     let id = world.makeLocated(mail, isAuthorized: false)
@@ -61,7 +61,7 @@ struct LocationConsentTests {
     #expect(world.updates(id).isEmpty)
   }
 
-  @Test("The settings come before the user's answer")
+  @Test("The settings have precedence over the user's answer")
   func rules() {
     var world = World.withReceiver()
     let id = world.makeLocated(mail, isAuthorized: false)

@@ -136,8 +136,8 @@ struct LocationLookTests {
   @Test("A keep-alive burst begins no look that the location of the same wake-up replaces")
   func lateBurst() {
     var world = World.monitoring(at: 36_250)
-    // A location for another user's application wakes the machine. This wake-up also calls the
-    // handler.
+    // The application of another user needs a location, so the machine wakes. At this wake-up, the
+    // scheduler also calls the handler.
     let app = key("org.example.run", uid: 2000)
     let id = world.makeLocated(app, modes: [])
     world.monitorChanges(id)

@@ -72,7 +72,7 @@ struct LocationUpdateTests {
     #expect(world.effects.contains(.resources(.prioritize(id, .suspended))))
   }
 
-  @Test("An update follows when the distance filter is reached, from the last one told")
+  @Test("The distance filter counts from the location of the last update")
   func filter() {
     var world = World.withReceiver()
     let id = world.makeLocated(mail)

@@ -157,7 +157,7 @@ struct MemoryTests {
     #expect(warnings(world, late) == 1)
   }
 
-  @Test("taskctl warn-memory simulates a warning for one, for a user's, or for all applications")
+  @Test("taskctl warn-memory warns one application, a user's applications, or all applications")
   func simulated() {
     var world = World()
     let other = key("org.example.mail", uid: 2000)

@@ -44,7 +44,7 @@ struct RandomWalk {
     }
     guard thenStop else { return }
     world.feed(.scheduler(.stop))
-    // The store answers all transactions, also after the stop.
+    // The store answers all transactions, even after the stop.
     for id in world.scheduler.notifications.pending.keys.sorted() {
       world.feed(.notification(.stored(id)))
     }
@@ -348,8 +348,8 @@ struct RandomWalk {
     #expect(answers.values.allSatisfy { $0 == 1 }, "no request has two replies")
   }
 
-  /// Checks that no message goes to a suspended or ended application. Checks that each transition
-  /// of an application begins in the state in which the previous transition ended.
+  /// Checks that the scheduler sends no message to a suspended or ended application, and that each
+  /// transition begins in the state in which the application's previous transition ended.
   private func checkConversations() {
     var states: [ApplicationKey: ApplicationState] = [:]
     var keys: [InstanceID: ApplicationKey] = [:]

@@ -208,8 +208,8 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
 
 private let office = RegionID("office")!
 
-/// Returns the scheduler's choice of an application to terminate for memory. The chosen application
-/// belongs to user 1. Of the next candidates, one belongs to user 2 and one to user 1.
+/// Returns an example of the choice of an application to terminate for memory. The application
+/// belongs to user 1. Of the next candidates, one belongs to user 2, and one to user 1.
 private func choice() -> MemoryChoice {
   func candidate(_ name: String, owner: UInt32, dirty: UInt64) -> MemoryCandidate {
     MemoryCandidate(

@@ -117,22 +117,19 @@ struct RecoveryTests {
   @Test("An absence during which no deadline passed changes no deadline")
   func noLimit() throws {
     var world = World()
-    _ = world.make(mail, .active)
-    world.ask { .operation(.deactivate($0, mail)) }
-    world.advance(by: .seconds(1))
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(500))
     try world.crash(awayFor: .seconds(2))
-    world.advance(by: .seconds(3) - nanosecond)
-    #expect(world.ends(of: mail).isEmpty)
-    world.advance(by: nanosecond)
-    #expect(world.ends(of: mail) == [.callbackTimeout])
+    #expect(world.status(id)?.timeRemaining == .seconds(98))
   }
 
-  @Test("A callback whose limit passed during the absence has the whole limit again")
-  func answer() throws {
+  @Test("A callback has the whole limit again after an absence", arguments: [2, 7])
+  func answer(_ seconds: Int) throws {
     var world = World()
     _ = world.make(mail, .active)
     world.ask { .operation(.deactivate($0, mail)) }
-    try world.crash(awayFor: .seconds(7))
+    world.advance(by: .seconds(1))
+    try world.crash(awayFor: .seconds(seconds))
     world.advance(by: .seconds(6) - nanosecond)
     #expect(world.ends(of: mail).isEmpty)
     world.advance(by: nanosecond)

@@ -63,10 +63,11 @@ struct RegionTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("A crossing counts after RegionDwell beyond the boundary by max(accuracy, 50 m)")
+  @Test("A crossing counts after a stay of RegionDwell at max(accuracy, 50 m) beyond the boundary")
   func dwell() {
     var (world, id) = World.monitoring()
-    // This place is 51 m inside the boundary. At least 50 m are needed to show the side.
+    // This place is 51 m inside the boundary. A location less than 50 m from the boundary would not
+    // count for either side.
     world.locate(149)
     world.advance(by: .milliseconds(19_999))
     world.locate(149)
@@ -96,7 +97,7 @@ struct RegionTests {
     #expect(world.crossings(id).isEmpty)
   }
 
-  @Test("The side at the start of the monitoring is no crossing")
+  @Test("The first known side of the boundary is not reported as a crossing")
   func start() {
     var world = World.withReceiver()
     let id = world.makeLocated(mail, modes: [])
@@ -181,7 +182,7 @@ struct RegionTests {
     #expect(rebooted.spawned == [.location], "the machine entered the region while it was off")
   }
 
-  @Test("What an application was told is stored, so that a reboot repeats no crossing")
+  @Test("A reported crossing is stored, so that it is not reported again after a reboot")
   func stored() {
     var (world, id) = World.monitoring()
     world.stay(at: 0)

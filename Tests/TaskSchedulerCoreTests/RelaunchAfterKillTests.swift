@@ -4,7 +4,8 @@ import Testing
 
 @Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
-  /// An end that neither the application nor a user has chosen, and the actions that cause the end.
+  /// An end that the application did not choose and that no user requested, and the actions that
+  /// cause this end.
   struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
     let cause: @Sendable (inout World) -> Void

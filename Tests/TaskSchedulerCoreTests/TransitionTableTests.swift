@@ -25,8 +25,8 @@ struct Row: CustomTestStringConvertible {
   let cause: Cause
   let callbacks: [CallbackKind]
   let to: ApplicationState
-  /// The state of an aware application before it has acknowledged the first callback. It is nil if
-  /// that state is `to`.
+  /// The state of an aware application until it has acknowledged the first callback; nil if the
+  /// application is in the state `to` from the start.
   let first: ApplicationState?
 
   init(
@@ -179,7 +179,7 @@ struct TransitionTableTests {
   }
 }
 
-/// A request for a state, and the causes in the table to which the request leads.
+/// A request for a state. Each request leads to one or more causes of the table.
 enum Request: String, CaseIterable {
   case activate, deactivate, sendToBackground, terminate
 

@@ -1,6 +1,6 @@
 @testable import TaskSchedulerCore
 
-// Streams, and the applications that play them.
+// The streams of the audio server, and the applications that play the streams.
 extension World {
   /// The report of all streams.
   var audioReport: Event {
@@ -49,7 +49,7 @@ extension World {
     feed(audioReport)
   }
 
-  /// Reports that the streams of an instance play only silence, or that they are loud.
+  /// Reports whether the streams of an instance play only silence.
   mutating func setSilent(_ id: InstanceID, _ isSilent: Bool) {
     for index in streams.indices where streams[index].instance == id {
       streams[index].isSilent = isSilent

@@ -81,7 +81,7 @@ extension World {
       time: WallTime(nanoseconds: Int64(now.nanoseconds) + 1_700_000_000_000_000_000))
   }
 
-  /// The needs that the scheduler last told the sources.
+  /// The needs that the scheduler has passed to the sources of locations most recently.
   var needs: LocationNeeds? {
     effects.compactMap { if case .location(.need(let needs)) = $0 { needs } else { nil } }.last
   }
@@ -89,7 +89,8 @@ extension World {
   /// Whether a receiver must run.
   var isReceiving: Bool { scheduler.locationNeeds.accuracy != nil }
 
-  /// Returns the distances from ``home`` of the updates that an instance received, in meters.
+  /// Returns the distance from ``home``, in meters, of each location update that an instance
+  /// received.
   func updates(_ id: InstanceID) -> [Int] {
     notices(id).compactMap {
       guard case .location(let location) = $0 else { return nil }
@@ -128,7 +129,8 @@ extension World {
     }
   }
 
-  /// The orders to show a question to the user (true) or to remove one (false), in sequence.
+  /// The orders about questions to the user, the oldest first: true to show a question, false to
+  /// remove one.
   var questions: [Bool] {
     effects.compactMap { if case .location(.ask(_, let isShown)) = $0 { isShown } else { nil } }
   }

@@ -22,12 +22,12 @@ struct World {
   var storing = Answer.atOnce
   var measuring = Answer.atOnce
   var reclaiming = Answer.atOnce
-  /// Whether the session agent carries out orders to change mutes or volumes, and reports the
-  /// result.
+  /// Whether the session agent carries out orders to change mutes or volumes. The agent reports the
+  /// streams after each change.
   var muting = Answer.atOnce
   /// The streams of the audio server of the user 1000.
   var streams: [AudioStream] = []
-  /// Whether the audio server lowers and pauses streams by their roles.
+  /// Whether the audio server itself lowers and pauses streams by their roles.
   var serverManagesRoles = false
   /// The private memory of instances, in MiB; 1 by default.
   var dirty: [InstanceID: UInt64] = [:]
@@ -182,8 +182,8 @@ struct World {
         switch $0 {
         // If many notifications are due, only some of them fire at each deadline.
         case .notification(.fire): true
-        // If a debugger traced the instance before, the delivery of a callback causes another check
-        // for the debugger, which is due at once.
+        // A callback to an instance that a debugger has traced causes another check for the
+        // debugger. This check is due at once.
         case .deliver: true
         case _: false
         }
@@ -195,7 +195,8 @@ struct World {
     now = target
   }
 
-  /// Advances the time while the machine sleeps. The timer fires only at the end.
+  /// Advances the time while the machine sleeps. At the end of the sleep, `first` runs. After that,
+  /// the timer fires.
   mutating func sleep(for duration: Duration, then first: (inout World) -> Void = { _ in }) {
     now = now.advanced(by: duration)
     first(&self)
@@ -407,7 +408,7 @@ struct World {
     effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }
 
-  /// The reasons of the launches in ``effects``, in order.
+  /// The reason of each launch in ``effects``, in order.
   var spawned: [LaunchReason] {
     effects.compactMap { if case .spawn(_, _, let reason) = $0 { reason } else { nil } }
   }

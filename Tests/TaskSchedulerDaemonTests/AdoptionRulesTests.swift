@@ -23,7 +23,7 @@ struct AdoptionRulesTests {
     #expect(id?.name.utf8.count == ApplicationID.bytesMax)
   }
 
-  @Test("A name of the list also matches as the kernel cuts it, after 15 bytes")
+  @Test("A name of the list also matches a command name that the kernel has cut to 15 bytes")
   func cutNames() {
     var settings = AdoptionSettings()
     #expect(AdoptionRules.isNever(command: "xdg-desktop-por", settings))

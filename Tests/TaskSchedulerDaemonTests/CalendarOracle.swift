@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The times that Python computes with zoneinfo, an independent reader of the same tz database.
-/// zoneinfo cannot report when a gap in local time ends, so the program finds the end by bisection.
+/// zoneinfo cannot report when a gap in local time ends, so the Python program searches for the end
+/// by bisection.
 enum Oracle {
   /// Returns the output of a program as lines.
   static func lines(_ program: String, _ arguments: [String]) throws -> [String] {

@@ -4,7 +4,7 @@ import TaskSchedulerDaemon
 /// A temporary root directory for the configuration files of a test.
 final class ConfigurationFixture {
   let root: String
-  /// The uid of the test process. The paths of ``system`` trust files of this uid.
+  /// The uid of the test process. With the paths ``system``, files of this user are trusted.
   let uid = getuid()
 
   init() {

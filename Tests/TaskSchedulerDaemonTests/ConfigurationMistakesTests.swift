@@ -24,7 +24,7 @@ struct ConfigurationMistakesTests {
     Mistake(
       "\n\n[policy]\nCallbackTimeout = \"6 parsecs\"",
       ":4: policy.CallbackTimeout: \"6 parsecs\" is not a time span; "
-        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
+        + "write one such as \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "policy.BackgroundTime = \"infinity\"",
       ":1: policy.BackgroundTime: \"infinity\" is not allowed; use a time span from 50ms to 1d"),
@@ -34,15 +34,15 @@ struct ConfigurationMistakesTests {
     Mistake(
       "[policy]\nCallbackTimeout = -1",
       ":2: policy.CallbackTimeout: \"-1\" is not a time span; "
-        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
+        + "write one such as \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = nan",
       ":2: policy.CallbackTimeout: \"nan\" is not a time span; "
-        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
+        + "write one such as \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = [\"6s\"]",
       ":2: policy.CallbackTimeout: is an array, not a time span; "
-        + "write one as in \"6s\" (systemd.time(7))"),
+        + "write one such as \"6s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = 2020-01-01",
       ":2: column 19: invalid TOML: expected a number, true or false, or text in quotes"),
@@ -60,7 +60,7 @@ struct ConfigurationMistakesTests {
     Mistake(
       "[policy]\nMaxQueuedBytesPerConnection = \"1MiB\"",
       ":2: policy.MaxQueuedBytesPerConnection: \"1MiB\" is not a number of bytes; "
-        + "write one as in 65536, \"64K\" or \"1M\""),
+        + "write one such as 65536, \"64K\" or \"1M\""),
     Mistake(
       "[policy]\nMaxQueuedBytesPerConnection = 1",
       ":2: policy.MaxQueuedBytesPerConnection: 1 is out of range; use a value from 4K to 1G"),
@@ -86,11 +86,11 @@ struct ConfigurationMistakesTests {
     Mistake(
       "[policy]\nCallApplication = \"phone\"",
       ":2: policy.CallApplication: \"phone\" is not the id of an application; "
-        + "write one as in \"org.example.phone\", or \"\" for none"),
+        + "write one such as \"org.example.phone\", or \"\" for none"),
     Mistake(
       "[policy]\nCallApplication = true",
       ":2: policy.CallApplication: is true or false, not a string; "
-        + "write one as in \"org.example.phone\", or \"\" for none"),
+        + "write one such as \"org.example.phone\", or \"\" for none"),
     Mistake(
       "[policy]\nCalbackTimeout = \"6s\"",
       ":2: policy.CalbackTimeout: unknown setting; did you mean CallbackTimeout?"),
@@ -145,8 +145,8 @@ struct ConfigurationMistakesTests {
     fixture.write(path, mistake.text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
-    // A refused setting changes nothing. Settings that contradict each other stay in the
-    // configuration, because the daemon compares them after it has read all files.
+    // A refused setting changes nothing. If two settings contradict each other, both stay in the
+    // configuration, because the daemon compares them only after it has read all files.
     if !mistake.text.contains("BackgroundTime = \"3s\"") {
       #expect(configuration.options == DaemonOptions())
       #expect(configuration.policy == Policy())

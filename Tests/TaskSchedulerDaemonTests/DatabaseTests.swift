@@ -21,7 +21,7 @@ struct DatabaseTests {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  @Test("A bound value is read back unchanged, also if it is NULL or contains NUL characters")
+  @Test("A bound value is read back unchanged, even if it is NULL or contains NUL characters")
   func values() throws {
     let database = try database()
     let texts: [Int64: String?] = [

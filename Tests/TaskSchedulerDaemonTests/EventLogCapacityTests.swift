@@ -103,8 +103,8 @@ struct EventLogCapacityTests {
 
   @Test(
     """
-    The file spare is used even with holes if there is room to fill the holes; otherwise, it \
-    causes no trap
+    The file spare with holes is used if the disk has room to fill the holes; without room, it \
+    causes an error and no trap
     """,
     .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func spareWithHoles() async {

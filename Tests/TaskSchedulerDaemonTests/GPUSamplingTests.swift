@@ -83,7 +83,7 @@ struct GPUSamplingTests {
   @Test("The use of a device that is opened soon after a long scan is found within 2 s")
   func openedAfterLongScan() throws {
     var found: [Duration] = []
-    // The opening requires a scan after `openingDelay`, which is before the end of this rest.
+    // After a device is opened, the next scan is due after `openingDelay`, before this rest ends.
     let sampling = try sampling(rest: GPUSampling.openingDelay * 3) { found.append($0) }
     var isAnswered = false
     sampling.sample(instance, members: try members()) { isAnswered = true }

@@ -14,7 +14,7 @@ struct LeaderReleaseTests {
   private let scene: Scene
   private let proc: ProcFS
 
-  /// A scope as a desktop creates it, with a program, its child and another process.
+  /// A scope such as desktops create, with a program, the program's child and another process.
   private final class Scene {
     let scope: ControlGroup
     let program: TestProcess
@@ -49,7 +49,7 @@ struct LeaderReleaseTests {
     try proc.stat(process.pid)?.state == .stopped
   }
 
-  /// Releases a leader whose pidfd systemd has kept.
+  /// Releases a leader whose pidfd systemd has kept for the daemon.
   private func release(
     _ leader: borrowing PIDFD, except held: Set<ProcessIdentity> = [],
     heldGroups: Set<String> = []

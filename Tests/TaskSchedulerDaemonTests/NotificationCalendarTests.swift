@@ -159,8 +159,7 @@ struct NotificationCalendarTests {
     }
   }
 
-  @Test(
-    "The next time is later than the given instant; before the first time, it is the first time")
+  @Test("The next time is the earliest time of the notification after the given instant")
   func order() throws {
     let at = "2026-06-01T10:00:00"
     #expect(try time(at, "UTC", .day, after: at) == seconds("2026-06-02T10:00:00"))

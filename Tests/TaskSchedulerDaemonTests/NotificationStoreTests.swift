@@ -210,7 +210,7 @@ struct NotificationStoreTests {
     #expect(first.notifications.map(\.id.number) == Array(1...256))
     #expect(first.next == NotificationID(256))
     let second = list.page(of: .all, after: first.next)
-    // The page has 44 short notifications, and as many notifications of 4099 bytes as fit.
+    // The page has the 44 remaining short notifications. Notifications of 4099 bytes fill the rest.
     #expect(second.notifications.map(\.id.number) == Array(257...363))
     let ofGame = list.page(of: .application(game))
     #expect(ofGame.notifications.map(\.id.number) == Array(stride(from: 1, to: 300, by: 2)))

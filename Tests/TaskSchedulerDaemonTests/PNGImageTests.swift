@@ -14,7 +14,7 @@ struct PNGImageTests {
     }
   }
 
-  @Test("The size of an image comes from its header, also without the rest of the image")
+  @Test("The size of an image comes from its header, even without the rest of the image")
   func size() throws {
     let bytes = TestImage.png(width: 1920, height: 1080)
     let image = try PNGImage(bytes)

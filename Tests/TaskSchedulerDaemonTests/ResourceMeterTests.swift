@@ -135,7 +135,7 @@ struct ResourceMeterTests {
     _ = try read(&meter)
     client(4, 7, render: 1003)
     #expect(try read(&meter) == .nanoseconds(3))
-    // GPU use between two stints in the background does not count.
+    // Use of the GPU in the foreground, between two periods in the background, does not count.
     meter.end()
     client(4, 7, render: 5000)
     meter.begin()

@@ -42,7 +42,7 @@ enum StoreFixture {
   // MARK: Writing until a kill
 
   /// Writes three notifications at a time until a timer kills this process. After each transaction,
-  /// writes the number of notifications into a file. The timer starts after three transactions.
+  /// writes the number of all notifications into a file. The timer starts after three transactions.
   static func writeUntilKilled(
     _ path: String, _ acknowledged: String, microseconds: Int32
   ) throws {
@@ -69,8 +69,8 @@ enum StoreFixture {
     }
   }
 
-  /// Replaces the number in a file with one write of constant length, so that a reader finds the
-  /// old or the new number.
+  /// Replaces the number in a file. This is one write of constant length, so a reader finds either
+  /// the old or the new number.
   static func setCount(_ count: Int, in path: String) {
     let number = open(path, O_WRONLY | O_CREAT, 0o600)
     var count = count
@@ -100,7 +100,7 @@ extension NotificationStore {
     try contents()[id]
   }
 
-  /// Returns the notifications that have a next time to fire.
+  /// Returns the notifications that will fire, or fire again.
   func scheduled() throws(StoreError) -> [StoredNotification] {
     try contents().rows { $0.firesAt != nil }
   }

@@ -193,8 +193,8 @@ struct EventLogTests {
       return left.stopped.contains(one)
     }
     #expect(try !named(recording.bytes))
-    // Damages the record between the two notes. First its length is zero, as if the event log ended
-    // there; then one bit of the record is wrong.
+    // Damages the record between the two notes in two ways. First, its length is zero, as if the
+    // event log ended there. Then, one bit of the record is wrong.
     var ended = recording.bytes
     for index in end..<end + 4 { ended[index] = 0 }
     #expect(try replay(ended).get().damage == nil)

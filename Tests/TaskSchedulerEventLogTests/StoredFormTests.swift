@@ -106,8 +106,8 @@ struct StoredFormTests {
     #expect(count > topics.count)
   }
 
-  /// Returns the RequestID of an event; nil if the event has none. If the payload of the event is
-  /// an enum, the RequestID can be in the payload of that enum.
+  /// Returns the RequestID of an event; nil if the event has none. The RequestID is in the payload
+  /// of the event, or in the payload of an enum that is the event's payload.
   private static func request(in value: Any) -> RequestID? {
     for child in Mirror(reflecting: value).children {
       if let request = child.value as? RequestID { return request }
@@ -133,15 +133,16 @@ struct StoredFormTests {
     StoredWriter.bytes(of: try StoredReader.read(type, from: bytes))
   }
 
-  /// Returns the bytes of an arbitrary value of a type. For an enum, the value has the case with
-  /// the given number.
+  /// Returns the bytes of an arbitrary value of a type. If the type is an enum, the value is the
+  /// case with the given number.
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0
   ) throws -> [UInt8] {
     func isReadable<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) -> Bool {
       (try? StoredReader.read(type, from: bytes)) != nil
     }
-    // The byte 1 means -1 in a signed number. Some types do not permit -1, but accept the byte 2.
+    // In a signed number, the byte 1 stands for -1. Some types do not permit -1, but accept the
+    // byte 2.
     let samples = [1, 2].lazy.compactMap { try? sample(type, ofCase: number, byte: $0) }
     return try #require(samples.first { isReadable(type, $0) }, "no sample of \(type)")
   }
@@ -173,7 +174,8 @@ struct StoredFormTests {
     return try #require(candidates.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// Returns the bytes of a region. No repeated byte is both a valid coordinate and a valid radius.
+  /// Returns the bytes of a region. The general sample consists of one repeated byte, and no such
+  /// byte makes both a valid coordinate and a valid radius.
   private static func region() throws -> [UInt8] {
     let center = try #require(Coordinate(latitude: 1, longitude: 2))
     let id = try #require(RegionID("a"))

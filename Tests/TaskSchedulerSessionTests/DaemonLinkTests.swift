@@ -170,7 +170,11 @@ struct DaemonLinkTests {
     #expect(scene.daemon?.playerCalls.count == 1)
   }
 
-  @Test("§17: After each attachment, the agent reports whether GeoClue is available; it is ordered")
+  @Test(
+    """
+    §17: After each attachment, the agent reports whether GeoClue is available; it receives \
+    orders for locations
+    """)
   func locations() throws {
     let scene = try Scene()
     scene.link?.update(isGeoClueAvailable: true)
@@ -190,7 +194,11 @@ struct DaemonLinkTests {
     #expect(scene.daemon?.locationReports.count == 1)
   }
 
-  @Test("§17: A daemon that is slow to reply receives only the newest location, and none it ended")
+  @Test(
+    """
+    §17: A daemon that is slow to reply receives only the newest location, and none after it has \
+    ended its order
+    """)
   func slowForLocations() throws {
     let scene = try Scene()
     try scene.waitForAttachment(1)
@@ -237,7 +245,7 @@ struct DaemonLinkTests {
     #expect(scene.daemon?.playerReports == [[name]])
   }
 
-  @Test("An agent that is replaced reports it once, and does not attach again")
+  @Test("An agent that is replaced reports this once, and does not attach again")
   func replaced() throws {
     let scene = try Scene()
     scene.focus(10)

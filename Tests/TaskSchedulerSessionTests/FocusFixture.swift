@@ -5,7 +5,7 @@ import TaskSchedulerSession
 import TestSupport
 import Testing
 
-/// A monitor with its own event loop. The loop runs while the test waits.
+/// A monitor of the session's windows, with its own event loop. The loop runs while the test waits.
 final class FocusFixture {
   let loop: EventLoop
   private var monitor: FocusMonitor?
@@ -54,7 +54,7 @@ final class FocusFixture {
       fixture.pids(.focused) == focused.sorted() && fixture.pids(.visible) == visible.sorted()
         && fixture.pids(.hidden) == hidden.sorted() && fixture.windows != nil
     }
-    // The start time of each process must be that in /proc.
+    // The reported start time of each process must be the start time in /proc.
     for window in windows?.windows ?? [] {
       guard let process = window.process else { continue }
       #expect(try proc.identity(process.pid) == process, sourceLocation: location)

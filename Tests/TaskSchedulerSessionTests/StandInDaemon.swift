@@ -184,7 +184,7 @@ final class StandInPeer {
     write(bytes)
   }
 
-  /// Writes bytes that fit into the socket.
+  /// Writes bytes, which must fit into the buffer of the socket.
   func write(_ bytes: [UInt8]) {
     if bytes.isEmpty { return }
     bytes.withUnsafeBytes { _ = try? UnixSocket.send(socket.rawValue, $0) }

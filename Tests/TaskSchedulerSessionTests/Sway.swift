@@ -3,11 +3,12 @@ import LinuxSystem
 import TaskSchedulerSession
 import TestSupport
 
-/// A real sway without a screen, with two outputs and Xwayland. Its clients end with it.
+/// A real sway without a screen, with two outputs and Xwayland. When sway ends, its clients end.
 final class Sway {
   static let missing = Programs.missing(["sway", "foot", "Xwayland", "xmessage", "xprop"])
 
-  /// The runtime directory of a session, in which one sway after another creates its sockets.
+  /// The runtime directory of a session. One sway after another can create its sockets in this
+  /// directory.
   final class Runtime {
     let directory = TemporaryDirectory(mode: 0o755)
     /// sway refuses to run as root.
@@ -62,7 +63,7 @@ final class Sway {
 
   func run(_ command: String) throws { try control.run(command) }
 
-  /// Starts a program in the session, and returns its pid before it has a window.
+  /// Starts a program in the session, and returns its pid without waiting for a window.
   func start(_ command: String) throws -> Int32 {
     let script = runtime.directory.write(
       "start", "#!/bin/sh\necho $$\nexec \"$@\" >/dev/null 2>&1\n", mode: 0o755)
@@ -73,7 +74,7 @@ final class Sway {
     return pid
   }
 
-  /// Starts a terminal, and returns its pid before it has a window.
+  /// Starts a terminal, and returns its pid without waiting for a window.
   func startTerminal(_ id: String) throws -> Int32 { try start("foot --app-id \(id) cat") }
 
   /// A Python program that keeps Xwayland running, and disables its access control. The test may

@@ -83,7 +83,8 @@ struct SwayTests {
     let focus = try FocusFixture(runtime.environment())
     let server = try sway.start("foot --server=$XDG_RUNTIME_DIR/foot.sock")
     let client = "footclient --server-socket=$XDG_RUNTIME_DIR/foot.sock cat"
-    // The server has no window to wait for. It listens as soon as its socket exists.
+    // The server opens no window that the test could wait for. It listens as soon as its socket
+    // exists.
     let watch = try DirectoryWatch()
     _ = try watch.add(runtime.directory.path)
     while access(runtime.directory.file("foot.sock"), F_OK) != 0 {

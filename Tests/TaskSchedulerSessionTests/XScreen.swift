@@ -8,15 +8,16 @@ import TestSupport
 final class XScreen {
   static let missing = Programs.missing(["Xvfb", "openbox", "i3", "xmessage"])
 
-  /// A display that a test can use again after its server was killed. A low number would not stay
-  /// free, because the servers of other tests choose the lowest free display.
+  /// A display that a test can use again after the display's server was killed. The number is high,
+  /// because the servers of other tests choose the lowest free display.
   static let reservedDisplay = ":\(1000 + getpid() % 50_000)"
 
   let directory = TemporaryDirectory()
   let display: String
   private let server: GuardedProcess
 
-  /// Starts the server with a display, such as `:5`. If `display` is nil, uses a free display.
+  /// Starts the server with the given display, such as `:5`, or with a free display if `display` is
+  /// nil.
   init(display: String? = nil) throws {
     server = try GuardedProcess(
       ["Xvfb"] + (display.map { [$0] } ?? []) + [
@@ -46,7 +47,7 @@ final class XScreen {
 
   func startOpenbox() throws -> GuardedProcess { try start(["openbox", "--sm-disable"]) }
 
-  /// Starts i3, which listens at the path of ``i3Socket(of:)`` some time later.
+  /// Starts i3. Some time later, i3 listens at the path of ``i3Socket(of:)``.
   func startI3() throws -> GuardedProcess {
     let configuration = directory.write(
       "i3.conf", "font -misc-fixed-*\nfocus_on_window_activation focus\n")

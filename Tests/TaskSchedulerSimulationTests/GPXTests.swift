@@ -62,7 +62,7 @@ struct GPXTests {
     #expect(try Track(gpx: text).points.count == 1)
   }
 
-  @Test("An unknown speed or course is nothing, and 360 degrees are north")
+  @Test("An unknown speed or course is nil, and a course of 360 degrees is north")
   func unknown() throws {
     let points = try track(
       head + "<wpt lat='1' lon='1'><speed>-1</speed><course>-1</course></wpt>"

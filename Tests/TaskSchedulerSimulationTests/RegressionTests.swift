@@ -1,8 +1,8 @@
 import TaskSchedulerSimulation
 import Testing
 
-/// Tests with runs that once violated a promise. `taskctl simulate` reduced each run and printed
-/// its options. The name of a test describes the promise.
+/// Tests with simulated runs that once violated a promise. `taskctl simulate` found each run, made
+/// the run shorter, and printed its options. The name of a test describes the promise.
 @Suite("Runs that have failed before")
 struct RegressionTests {
   @Test("A traced application that begins a task after its background time is not suspended")

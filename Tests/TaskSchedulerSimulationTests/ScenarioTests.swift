@@ -64,7 +64,7 @@ struct ScenarioTests {
     let timeline = ScenarioRunner.timeline(of: try Scenario(text))
     #expect(timeline.isCut)
     #expect(try lines(text).last == "1s > debugger-attaches org.example.stuck")
-    // The timeline contains every planned step, however late the step is.
+    // The timeline continues until the last planned step, however late the step is.
     let later = try lines(text + "\nafter 1h debugger-leaves org.example.stuck")
     #expect(later.last == "1h 7s ended callbackTimeout")
   }
@@ -145,7 +145,7 @@ struct ScenarioTests {
     #expect(!lines.contains { $0.contains("entered home") })
   }
 
-  @Test("§17: An application is told nothing until the user allows it, or if the user denies it")
+  @Test("§17: An application receives locations only after the user has allowed it")
   func consent() throws {
     func told(_ answer: String) throws -> [String] {
       let text = """

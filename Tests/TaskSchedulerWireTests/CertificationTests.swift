@@ -5,9 +5,9 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-/// Varlink's standard client is in the PyPI package `varlink`. `TASKSCHEDD_TEST_PYTHON` names a
-/// Python that has the package; otherwise the test uses `.venv/bin/python` below the package's
-/// root.
+/// Varlink's standard client, which is in the PyPI package `varlink`. The environment variable
+/// `TASKSCHEDD_TEST_PYTHON` names a Python that has this package. Without the variable, the test
+/// uses `.venv/bin/python` below the root of the project.
 private enum StandardClient {
   static let python: String = {
     if let python = getenv("TASKSCHEDD_TEST_PYTHON") { return String(cString: python) }

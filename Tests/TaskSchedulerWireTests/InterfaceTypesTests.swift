@@ -56,8 +56,8 @@ struct InterfaceTypesTests {
 
   // MARK: - Values
 
-  /// Returns an object with a sample value for each field. Optional fields are included only if
-  /// `isFull` is true.
+  /// Returns an object with a sample value for each field. The object has the optional fields only
+  /// if `isFull` is true.
   private func sample(
     _ fields: [Field], _ interface: InterfaceDescription, isFull: Bool
   ) throws -> JSONValue {

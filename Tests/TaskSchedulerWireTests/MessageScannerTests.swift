@@ -47,7 +47,8 @@ struct MessageScannerTests {
     var scanner = MessageScanner()
     #expect(try scan(&scanner, [1, 2, 3]) == nil)
     #expect(scanner.scannedCount == 3)
-    // The first three bytes are 0 now. A second scan of these bytes would find a message's end.
+    // The first three bytes are 0 now. If the scanner scanned them again, it would find the end of
+    // a message.
     #expect(try scan(&scanner, [0, 0, 0, 4]) == nil)
     #expect(try scan(&scanner, [0, 0, 0, 4, 0]) == 5)
     #expect(scanner.scannedCount == 0)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-/// A conversation over a connection, as text. Each line is one step:
+/// A conversation over a connection, as text. The owner is the code that uses the connection. Each
+/// line is one step:
 ///
 ///     > {…}          a message arrives
 ///     = METHOD {…}   the owner receives a call; `+more` or `+oneway` may follow the method

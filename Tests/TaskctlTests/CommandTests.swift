@@ -28,7 +28,7 @@ struct CommandTests {
   @Test("The list command with --json prints the daemon's objects on one line")
   func listJSON() throws {
     let daemon = try FakeDaemon()
-    // An option of all commands may also precede the command's name.
+    // An option that all commands have may also precede the name of the command.
     let taskctl = try TaskctlProcess(
       ["--socket", daemon.socket, "list", "--all", "--json"], socket: nil)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)

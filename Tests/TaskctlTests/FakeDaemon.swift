@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A daemon that the test operates step by step: it accepts the connections of taskctl, and the
-/// test sends the replies.
+/// A daemon that the test operates step by step. The test accepts each connection of taskctl, and
+/// sends each reply.
 final class FakeDaemon: Sendable {
   let socket: String
   private let directory: TemporaryDirectory

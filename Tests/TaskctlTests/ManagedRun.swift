@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-/// A `taskctl run` or `task` whose program the daemon has adopted.
+/// A process `taskctl run` or `taskctl task`, whose program the daemon has adopted.
 struct ManagedRun: ~Copyable {
   let daemon: FakeDaemon
   let taskctl: TaskctlProcess
@@ -14,8 +14,8 @@ struct ManagedRun: ~Copyable {
   /// The program's pidfd, which arrived with taskctl's call of Adopt. It identifies the program
   /// even after its end.
   let program: PIDFD
-  /// The connection on which taskctl called Adopt. On the same connection, it then monitors the
-  /// application.
+  /// The connection on which taskctl has called Adopt. On this connection, taskctl also monitors
+  /// the application.
   let stream: FakeConnection
 
   init(_ arguments: [String], withoutTerminal: Bool = false) throws {
@@ -69,8 +69,8 @@ struct ManagedRun: ~Copyable {
           message: "")),
       continues: true)
     let (connection, _) = try daemon.accept(ControlInterface.GetApplication.self)
-    // taskctl must not have reaped the program yet, because the daemon could then not read the exit
-    // status.
+    // taskctl must reap the program only later, because the daemon reads the exit status of the
+    // zombie.
     let state = try ProcFS().stat(program.pid)?.state
     #expect(state == .zombie)
     var application = endedSample(input.application, owner: Int(Users.effectiveUID))

@@ -26,7 +26,7 @@ struct MonitorTests {
       daemon: "the daemon of /s", context: { context })
   }
 
-  /// Returns a line of output without its time.
+  /// Returns a line of output without the time at its start.
   private func words(_ text: String) -> String {
     text.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
   }

@@ -60,8 +60,8 @@ struct ReleaseTests {
 
   @Test(
     """
-    For a directory without an event log, processes with its daemon's socket in the environment \
-    are resumed, but not those of another daemon
+    If a directory has no event log, release resumes only the processes whose environment names \
+    the socket beside that directory
     """)
   func folder() throws {
     let folder = TemporaryDirectory()

@@ -69,9 +69,9 @@ struct RemoteTests {
       let outcome = try taskctl.outcome()
       #expect(outcome.code == 1)
       #expect(
-        outcome.errors == "taskctl: NothingPlayed: no media player of the user '\(user)', and no "
-          + "other application with mode audio and an event stream, has played audio since it "
-          + "started; play something in one, or name another user with --owner\n")
+        outcome.errors == "taskctl: NothingPlayed: no running application of the user '\(user)' "
+          + "that receives media commands has played audio; play something in one, or name "
+          + "another user with --owner\n")
     }
   }
 
@@ -93,7 +93,7 @@ struct RemoteTests {
     #expect(outcome.errors.contains(expected), "\(outcome.errors)")
   }
 
-  @Test("Only a negative number of a command that takes numbers moves behind the terminator")
+  @Test("Negative numbers move behind the terminator only in commands that take numbers")
   func terminator() {
     let unchanged: [[String]] = [
       ["remote", "seek", "10"], ["remote", "seek", "--", "-10"], ["remote", "play", "--json"],
@@ -108,7 +108,7 @@ struct RemoteTests {
         == ["--socket", "-5", "remote", "seek", "--", "-10"])
   }
 
-  @Test("Negative coordinates move behind the terminator in their order, but no value of an option")
+  @Test("Negative coordinates move behind the terminator in order, and values of options do not")
   func coordinates() {
     let post = "post-location"
     let cases: [([String], [String])] = [

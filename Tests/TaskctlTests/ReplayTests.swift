@@ -8,8 +8,7 @@ import Testing
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let instance = InstanceID(1)
 
-/// An event log in memory, with the records that a daemon writes. A test can save the log to a
-/// file.
+/// A stand-in for a daemon, with an event log in memory. A test can save the event log to a file.
 private final class RecordedDaemon {
   private let memory: UnsafeMutableRawBufferPointer
   private var writer: EventLogWriter

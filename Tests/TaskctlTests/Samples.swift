@@ -41,7 +41,7 @@ func endedSample(
     scheduledNotifications: 0)
 }
 
-/// Returns a suspended application with every kind of wake-up and of held event.
+/// Returns a suspended application with every kind of wake-up and every kind of held event.
 func reachableSample(
   _ id: String = "org.example.phone", owner: Int = 1000
 ) -> ControlInterface.Application {

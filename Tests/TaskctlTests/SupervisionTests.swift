@@ -17,8 +17,8 @@ struct SupervisionTests {
     return managed
   }
 
-  /// A script that prints "ready" and waits for a signal. Its `sleep` does not hold the test's
-  /// pipes open.
+  /// A script that prints "ready" and waits for a signal. The output of its `sleep` is redirected,
+  /// so that `sleep` does not keep the test's pipes open.
   private static let waiting = "echo ready; sleep 1000 >/dev/null 2>&1 & wait"
 
   @Test("SIGTERM and SIGHUP are forwarded to the program", arguments: [SIGTERM, SIGHUP])
@@ -56,8 +56,7 @@ struct SupervisionTests {
     let managed = try start("echo ready; kill -STOP $$; exit 7")
     try waitUntilStopped(managed.program.pid)
     try managed.program.send(signal: SIGCONT)
-    // `answer` fails if taskctl is stopped, because taskctl then does not request the details of
-    // the end.
+    // If taskctl is stopped, it does not request the details of the end. `answer` then fails.
     try managed.answer(.init(reason: .exited, code: 7, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
     #expect(outcome.code == 7)

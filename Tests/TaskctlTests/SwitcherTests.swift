@@ -42,7 +42,7 @@ struct SwitcherTests {
     #expect(!keys.isWaiting)
   }
 
-  @Test("Esc alone leaves; Esc at the beginning of a sequence does not, also if bytes come apart")
+  @Test("Esc alone leaves; Esc in a sequence does not, even if the bytes arrive one by one")
   func escape() {
     var keys = SwitcherKeys()
     #expect(keys.take([0x1B]) == [])
@@ -105,7 +105,7 @@ struct SwitcherTests {
   }
 
   @Test(
-    "No line is wider than the terminal, and no screen is longer", arguments: [1, 2, 5, 12, 20, 40])
+    "The screen is never wider or higher than the terminal", arguments: [1, 2, 5, 12, 20, 40])
   func narrow(columns: Int) {
     var screen = SwitcherScreen(
       .init(
@@ -152,7 +152,7 @@ struct SwitcherTests {
     #expect(!text.contains("\u{1b}"))
   }
 
-  @Test("Colours need a painter that colours")
+  @Test("The screen has colours only if colours are enabled")
   func colours() {
     var coloured = context
     coloured.painter = Painter(isColoured: true)

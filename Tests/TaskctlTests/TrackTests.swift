@@ -63,7 +63,7 @@ struct TrackPlanTests {
     #expect(zip(played, seconds).allSatisfy { abs($0 - $1) < 1e-6 })
   }
 
-  @Test("Without times, a point follows each second, with nothing that the file does not say")
+  @Test("Without times, a point follows each second, with only the values that the file contains")
   func untimed() throws {
     let points = [point(0), point(5), point(6)]
     #expect(try plan(points).seconds == [0, 1, 2])
@@ -170,7 +170,7 @@ private final class SkippingClock {
 
 @Suite("The player of tracks")
 struct TrackPlayerTests {
-  /// Returns the second at which each location is posted, and the location's speed.
+  /// Returns the time of each posted location in seconds after the start, and the location's speed.
   private func played(_ plan: TrackPlan) throws -> [(second: Double, speed: Double?)] {
     let clock = SkippingClock()
     let start = clock.now

@@ -65,7 +65,7 @@ struct WhyTests {
   }
 
   @Test(
-    "The explanation says that a media command, or the read of a media player, resumed it",
+    "The explanation says whether a media command or a read of the player resumed the application",
     arguments: [
       ("remoteControl", "The daemon resumed it to handle a media command."),
       ("remoteRead", "The daemon resumed it because a program reads its media player."),
@@ -123,7 +123,8 @@ struct WhyTests {
     application.backgroundModes = []
     let shown = text(application)
     #expect(shown.contains("  The daemon has muted its audio until it resumes.\n"))
-    let reason = "What it plays does not entitle it to run, because it has no mode audio."
+    let reason =
+      "What it plays does not entitle it to run, because it does not have the mode audio."
     #expect(shown.contains(reason))
     application.backgroundModes = ["audio"]
     #expect(!text(application).contains(reason))
@@ -141,11 +142,13 @@ struct WhyTests {
     var ended = endedSample()
     ended.location = [.significantChanges, .regions]
     #expect(
-      text(ended).contains("The daemon cannot launch it \(events.dropLast(2)), but tells it this"))
+      text(ended).contains("The daemon cannot launch it \(events.dropLast(2)), but informs it"))
     (ended.launchable, ended.multitasking) = (true, true)
     #expect(text(ended).contains("  The daemon launches it \(events)"))
     ended.lastEnd?.reason = .terminatedByUser
-    #expect(text(ended).contains("does not launch it for the location until it is launched again."))
+    #expect(
+      text(ended).contains(
+        "does not launch it for the location until an operator or the user has launched it."))
     ended.location = []
     #expect(!text(ended).contains("location"))
   }
@@ -206,7 +209,8 @@ struct WhyTests {
     application.state = .suspended
     let end = ", or when the interruption of its audio ends"
     #expect(text(application).contains(end))
-    // The end of an interruption by another application does not resume an unaware application.
+    // When another application stops interrupting an unaware application, the unaware application
+    // is not resumed.
     application.instance?.aware = false
     #expect(!text(application).contains(end))
   }
@@ -483,7 +487,8 @@ struct WhyTests {
 }
 
 extension ControlInterface.Resources {
-  /// Returns findings about an application. By default, the daemon has found nothing.
+  /// Returns the result of the daemon's examination of an application. By default, the daemon has
+  /// found nothing.
   fileprivate static func found(
     throttledPercent: Int? = nil, listening: [String] = [], listeningCount: Int? = nil,
     descriptorsExamined: Bool = true

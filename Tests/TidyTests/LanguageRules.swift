@@ -1,6 +1,7 @@
 /// The rules for texts that people read: comments, messages, units and documents.
 ///
-/// The rules do not apply to identifiers, so that a text can be rewritten without a change of code.
+/// The word list does not apply to identifiers, so that a text can be corrected without a change of
+/// code.
 enum LanguageRules {
   static let functionLinesMax = 70
 
@@ -67,7 +68,8 @@ enum LanguageRules {
     "Tests/IntegrationTests/RefusedSignalTests.swift",
   ]
 
-  /// The files that contain the names of stored cases and fields, such as `processor`.
+  /// The files that contain the names of stored cases and fields. In these files, the name
+  /// `processor` is not an avoided word.
   private static let filesWithStoredNames: Set<String> = [
     "Sources/TaskSchedulerCore/Stored/StoredApplications.swift", "docs/event-log.md",
   ]
@@ -130,8 +132,8 @@ enum LanguageRules {
     return false
   }
 
-  /// Returns the comment and the string literals of a line of Swift, without interpolations. Lines
-  /// of multi-line literals count as code unless they contain quotes.
+  /// Returns the comment and the string literals of a line of Swift, without interpolations. A line
+  /// of a multi-line literal counts as code, except for its parts in quotes.
   static func prose(of line: String) -> String {
     var prose = ""
     var depth = 0

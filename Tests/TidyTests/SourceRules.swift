@@ -35,14 +35,14 @@ enum SourceRules {
     "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
   ]
 
-  /// The modules that only the files of one directory may import, with the directory.
+  /// Modules that only the files of one directory may import. The value is the directory.
   static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
   /// The targets whose results depend only on their input, and not on a clock, randomness or the
   /// environment.
   static let pureTargets: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
 
-  /// The words by which a source uses a clock, randomness or the environment.
+  /// Words whose occurrence shows that a source uses a clock, randomness or the environment.
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
   /// A violation of a rule, with its place.
@@ -78,8 +78,8 @@ enum SourceRules {
     return violations
   }
 
-  /// Returns whether a line contains a protocol message. In a transcript or literal of a test, such
-  /// a message stays on one line.
+  /// Returns whether a line of a test consists of a protocol message in a transcript or a literal.
+  /// Such a line may exceed ``columnsMax``, because a message must stay on one line.
   private static func isVerbatim(_ line: String, in path: String) -> Bool {
     let text = trimmed(line)
     return path.hasPrefix("Tests/") && ["< {", "> {", "#\"{"].contains { text.hasPrefix($0) }
@@ -122,8 +122,8 @@ enum SourceRules {
     return code.hasPrefix("default:") || code.hasPrefix("case _:")
   }
 
-  /// Returns whether the `switch` statement around a line has a pattern that begins with a case of
-  /// an enum: `case .done`, or `case (_, .done)`.
+  /// Returns whether the `switch` statement around a line selects cases of an enum. Such a
+  /// statement has a pattern like `case .done` or `case (_, .done)`.
   private static func selectsCases(_ lines: [String], _ index: Int) -> Bool {
     let depth = lines[index].count - trimmed(lines[index]).count
     for line in lines[..<index].reversed() {
@@ -188,9 +188,9 @@ enum SourceRules {
     return path.split(separator: ".").first.map(String.init)
   }
 
-  /// The names of declarations that need no doc comment, because a protocol requires and documents
-  /// them. The protocols are those of the standard library and of the generated interface types.
-  /// For an operator, the name is empty.
+  /// The names of declarations that need no doc comment, because a protocol of the standard library
+  /// or of the generated interface types requires and documents them. An operator has an empty name
+  /// here.
   private static let witnesses: Set<Substring> = [
     "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output", "write",
     "writeFields", "writeParameters",
@@ -216,8 +216,8 @@ enum SourceRules {
     return !witnesses.contains(words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
   }
 
-  /// Returns whether a doc comment ends directly above a declaration. Attributes may be between the
-  /// two.
+  /// Returns whether a doc comment ends directly above a declaration. There may be attributes
+  /// between the comment and the declaration.
   private static func isDocumented(_ lines: [String], _ index: Int) -> Bool {
     var above = index - 1
     while above >= 0, trimmed(lines[above]).hasPrefix("@") { above -= 1 }

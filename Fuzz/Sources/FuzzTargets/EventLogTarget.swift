@@ -4,9 +4,10 @@ import TaskSchedulerEventLog
 /// A damaged event log, which a daemon reads and replays at its start.
 ///
 /// The first byte of the input is a set of flags, and the next bytes are edits of an intact event
-/// log. With bit 0, the target corrects all checksums after the edits. With bit 1, it accepts an
-/// event log of any boot. An edit has five bytes: the operation (set, flip bits, add, copy eight
-/// bytes from another position, truncate), the position (two bytes) and an operand (two bytes).
+/// log. If bit 0 is set, the target corrects all checksums after the edits. If bit 1 is set, it
+/// accepts an event log of any boot. An edit has five bytes: the operation (set, flip bits, add,
+/// copy eight bytes from another position, truncate), the position (two bytes) and an operand (two
+/// bytes).
 ///
 /// If the checksums are not corrected, the result must be a state that the scheduler had. In any
 /// case, no code may trap, and the state of the scheduler must satisfy its invariants.
@@ -31,7 +32,7 @@ enum EventLogTarget {
     do throws(EventLogRefusal) {
       replay = try Replay(bytes, boot: boot, now: Instant(nanoseconds: .max))
     } catch {
-      // The daemon also searches a refused log for the processes that it names.
+      // The daemon searches even a refused log for processes that may be suspended.
       _ = try? Leftovers(bytes, boot: boot)
       return try require(!error.description.isEmpty, "the refusal has no reason")
     }
@@ -50,7 +51,8 @@ enum EventLogTarget {
       EventLogSample.state(again) == state, "the state changed when it was written and read")
   }
 
-  /// Checks that `Leftovers` finds every process of the instances that the daemon managed.
+  /// Checks that `Leftovers` finds the control group and the stopped processes of every instance
+  /// that the daemon managed.
   private static func checkLeftovers(_ left: Leftovers, as daemonState: DaemonState) throws {
     for instance in daemonState.instances.values {
       if let group = instance.details.group {
@@ -83,14 +85,14 @@ enum EventLogTarget {
     }
   }
 
-  /// Converts a position of the input to one in the event log. Skips most of the header, because
-  /// most of it is empty.
+  /// Converts a position in the input to a position in the event log. Skips the empty part of the
+  /// header, which is most of it.
   private static func squeeze(_ place: Int) -> Int {
     let used = 128
     return place < used ? place : place - used + header
   }
 
-  /// Corrects the checksum of each record, as far as the lengths of the records are intact.
+  /// Corrects the checksums of the records, up to the first record with an impossible length.
   private static func repair(_ bytes: inout [UInt8]) {
     var place = header
     while place + 8 < bytes.count {

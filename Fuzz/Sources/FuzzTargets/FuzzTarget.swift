@@ -4,11 +4,11 @@
 /// The code may refuse an input as the documentation of the format allows. A trap, a report of a
 /// sanitizer, or a thrown `Finding` is a defect.
 public struct FuzzTarget: Sendable, CustomStringConvertible {
-  /// Runs one input. The target must not keep its bytes.
+  /// Runs one input. The bytes are valid only during the call.
   public typealias Run = @Sendable (UnsafeRawBufferPointer) throws -> Void
 
   public let name: String
-  /// The code that runs one input. Throws a `Finding`.
+  /// The code that runs one input. Throws a `Finding` if the input reveals a defect.
   public let run: Run
 
   init(_ name: String, _ run: @escaping Run) {
@@ -93,7 +93,8 @@ struct ControlBytes {
   }
 }
 
-/// Fails if the input starts with three certain letters, each of which increases the coverage.
+/// Fails if the input starts with `dig`. Each correct letter increases the coverage, so that a
+/// fuzzer that works soon finds the word.
 enum CanaryTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let word = Array("dig".utf8)

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// Reads a file as a manifest of the system's daemon and of a user's daemon. If the input has a
-/// valid id, the reader also receives this id as the one from the file's name.
+/// Reads a file as a manifest of the system's daemon and of a user's daemon. The reader compares
+/// the id in the file with the id in the file's name. Both are equal if the input has a valid id.
 enum ManifestTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)

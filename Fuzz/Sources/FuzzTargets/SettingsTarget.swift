@@ -23,7 +23,8 @@ enum SettingsTarget {
   }
 }
 
-/// Checks that each problem names a line of the file, and is safe to print.
+/// Checks that each problem is safe to print, and that the file has the line that the problem
+/// names.
 enum ProblemCheck {
   static func run(_ problems: [ConfigurationProblem], of bytes: [UInt8]) throws {
     let lineCount = 1 + bytes.count { $0 == 0x0A }

@@ -16,8 +16,8 @@ private let target: FuzzTarget = {
     // libFuzzer reports exit() as a finding.
     _exit(2)
   }
-  // Swift stores bits in pointers, so the leak sanitizer does not recognize them. It would report
-  // objects that live as long as the program.
+  // Swift stores additional bits in pointers, so the leak sanitizer does not recognize these
+  // pointers. It would report as leaks the objects that live as long as the program.
   leaksDisable()
   FuzzTarget.prepare()
   leaksEnable()

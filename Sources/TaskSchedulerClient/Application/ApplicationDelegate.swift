@@ -3,10 +3,10 @@ import Dispatch
 /// The methods that handle the events of an application.
 ///
 /// The library calls all methods on one serial queue, in the order of the events. When a method
-/// returns, the library acknowledges the event. The daemon kills an application that does not
-/// acknowledge a lifecycle event, from `didFinishLaunching` to `willTerminate`, within
-/// `CallbackTimeout`, 6 s by default. Each method has a default implementation that returns at
-/// once.
+/// returns, the library acknowledges the event. The first six methods, up to
+/// ``applicationWillTerminate(_:)``, handle the lifecycle events. The daemon kills an application
+/// that does not acknowledge a lifecycle event within `CallbackTimeout`, 6 s by default. Each
+/// method has a default implementation that returns at once.
 public protocol ApplicationDelegate: Sendable {
   // MARK: - State
 
@@ -34,7 +34,7 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that the application leaves the background.
   ///
   /// The application is inactive until the method returns. ``applicationDidBecomeActive(_:)``
-  /// follows, unless the windows of the application are visible without the focus.
+  /// follows, unless the windows of the application are visible but do not have the focus.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
 
   /// Tells the delegate that the daemon will end the process when the method returns.
@@ -60,7 +60,8 @@ public protocol ApplicationDelegate: Sendable {
   /// instead.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
-  /// daemon suspends the application again unless it plays, so begin to play in this method.
+  /// daemon suspends the application again unless the application plays, so begin to play in this
+  /// method.
   func application(
     _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand)
 
@@ -68,10 +69,10 @@ public protocol ApplicationDelegate: Sendable {
   /// application, or that the interruption has ended.
   ///
   /// Only an application that plays or records is interrupted, by a phone call or by another
-  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
-  /// whether others interrupt it. Pause when the interruption begins. Play again when the
-  /// interruption ends with `shouldResume`. A phone call also makes an active application inactive:
-  /// ``applicationWillResignActive(_:)`` follows the beginning of the interruption, and
+  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)``
+  /// determines whether other applications interrupt it. Pause when the interruption begins. When
+  /// it ends, play again if `shouldResume` is true. A phone call also makes an active application
+  /// inactive: ``applicationWillResignActive(_:)`` follows the beginning of the interruption, and
   /// ``applicationDidBecomeActive(_:)`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
@@ -118,8 +119,8 @@ public protocol ApplicationDelegate: Sendable {
   /// The description of ``application(_:didEnterRegion:)`` also applies to this event.
   func application(_ application: ScheduledApplication, didExitRegion crossing: RegionCrossing)
 
-  /// Tells the delegate that the application may learn the location from now on, or that it may not
-  /// any more.
+  /// Tells the delegate that the application may learn the location from now on, or that it may no
+  /// longer learn it.
   ///
   /// The services that the application has started stay started. They report the location only
   /// while the application is authorized.
@@ -135,13 +136,14 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the user selected a notification.
   ///
-  /// The daemon activates the application. If it does not run, the daemon launches it.
+  /// The daemon activates the application, or launches it if it does not run.
   func application(
     _ application: ScheduledApplication, didSelect notification: LocalNotification)
 
   /// Tells the delegate that the machine has changed.
   ///
-  /// After a suspension, the array has the newest change of each kind, in order.
+  /// After a suspension, the array has the newest change of each kind, in the order in which they
+  /// happened.
   func application(
     _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
 
@@ -161,7 +163,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the daemon has restarted and refuses the keep-alive handler.
   ///
-  /// The handler is no longer called.
+  /// The daemon no longer calls the handler.
   func application(
     _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError)
 

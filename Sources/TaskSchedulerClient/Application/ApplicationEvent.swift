@@ -1,8 +1,8 @@
 /// An event that an application receives.
 ///
-/// The daemon kills an application that does not acknowledge a lifecycle event, from
-/// ``didFinishLaunching(_:)`` to ``willTerminate``, within `CallbackTimeout`, 6 s by default. A
-/// delegate acknowledges an event by returning from its method. A loop over
+/// The first six cases, up to ``willTerminate``, are the lifecycle events. The daemon kills an
+/// application that does not acknowledge a lifecycle event within `CallbackTimeout`, 6 s by
+/// default. A delegate acknowledges an event when its method for the event returns. A loop over
 /// ``ScheduledApplication/events`` acknowledges an event by taking the next one.
 public enum ApplicationEvent: Hashable, Sendable {
   /// The process has been launched. This is the first event, and comes once for each process.
@@ -15,10 +15,10 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// application, unless the application has begun a background task.
   case didEnterBackground
   /// The application leaves the background. It is inactive until it has acknowledged this event, or
-  /// longer if its windows are visible without the focus.
+  /// longer if its windows are visible but do not have the focus.
   case willEnterForeground
-  /// The daemon ends the process after the acknowledgement. A suspended application does not
-  /// receive this event before the daemon ends it.
+  /// The daemon ends the process after the acknowledgement. It ends a suspended application without
+  /// this event.
   case willTerminate
   /// The daemon has restarted and does not know these tasks. They no longer entitle the application
   /// to run in the background.
@@ -43,20 +43,20 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// instead.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
-  /// daemon suspends the application again unless it plays.
+  /// daemon suspends the application again unless the application plays.
   case didReceiveRemoteCommand(RemoteCommand)
   /// A phone call or another application interrupts the audio of the application, or the
   /// interruption has ended.
   ///
   /// Only an application that plays or records is interrupted, by a phone call or by another
-  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
-  /// whether others interrupt it. Pause when the interruption begins. Play again when the
-  /// interruption ends with `shouldResume`. A phone call also makes an active application inactive:
-  /// ``willResignActive`` follows the beginning of the interruption, and ``didBecomeActive``
-  /// follows its end.
+  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)``
+  /// determines whether other applications interrupt it. Pause when the interruption begins. When
+  /// it ends, play again if `shouldResume` is true. A phone call also makes an active application
+  /// inactive: ``willResignActive`` follows the beginning of the interruption, and
+  /// ``didBecomeActive`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
-  /// daemon may suspend it, so begin to play before that.
+  /// daemon may suspend it, so begin to play before you acknowledge the event.
   case didReceiveAudioInterruption(AudioInterruption)
   /// A newer call has put the phone call of the application on hold, or the phone call is no longer
   /// on hold.
@@ -89,7 +89,7 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The machine has left a region. The description of ``didEnterRegion(_:)`` also applies to this
   /// event.
   case didExitRegion(RegionCrossing)
-  /// The application may learn the location from now on, or may not any more.
+  /// The application may learn the location from now on, or may no longer learn it.
   ///
   /// The services that the application has started stay started. They report the location only
   /// while the application is authorized.
@@ -99,7 +99,7 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didReceive(LocalNotification)
   /// The user selected a notification of the application. The daemon activates the application.
   case didSelect(LocalNotification)
-  /// The daemon has restarted and refuses the keep-alive handler, which is no longer called.
+  /// The daemon has restarted and refuses the keep-alive handler. It no longer calls the handler.
   case didLoseKeepAlive(ApplicationError)
   /// The daemon has restarted and refuses the continuous updates of the location, which no longer
   /// run. Regions and significant changes are not affected.

@@ -14,13 +14,14 @@ extension ScheduledApplication {
   /// application plays together with others. Otherwise it interrupts others when it begins to play,
   /// and others interrupt it: ``ApplicationEvent/didReceiveAudioInterruption(_:)``.
   ///
-  /// Without this call, the streams of the application determine its session. An application that
-  /// only records, or whose playback streams all have the media role `event`, mixes with others. An
-  /// application whose playback streams all have the role `event`, `notification` or `a11y` ducks
-  /// others. Any other session is ``AudioCategory/playback`` without options.
+  /// Without this call, the running audio streams of the application determine its session. An
+  /// application that only records, or whose playback streams all have the media role `event`,
+  /// mixes with others. Otherwise, an application whose playback streams all have one of the roles
+  /// `event`, `notification` and `a11y` ducks others. Any other application has the session
+  /// ``AudioCategory/playback`` without options.
   ///
-  /// A second call replaces the session. After a restart of the daemon, the library sets it again.
-  /// If ``isManaged`` is false, no daemon learns of the session.
+  /// A second call replaces the session. After a restart of the daemon, the library sets the
+  /// session again. If ``isManaged`` is false, the session has no effect.
   ///
   /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. After an
   ///   error, call the method again.

@@ -6,9 +6,9 @@ extension ScheduledApplication {
   /// Begins a background task.
   ///
   /// The application may run in the background until all its tasks have ended, or until
-  /// `BackgroundTime`, 600 s by default, is over. Begin a task before its work starts, in any
-  /// state. Balance each call with one ``endBackgroundTask(_:)``. The daemon kills an application
-  /// that has a task outstanding when the time is over.
+  /// `BackgroundTime`, 600 s by default, is over. An application may begin a task in any state;
+  /// begin it before the work starts. Balance each call with one ``endBackgroundTask(_:)``. The
+  /// daemon kills an application that still has an outstanding task when the time is over.
   ///
   /// - Parameters:
   ///   - name: A name for operators and the log: 256 bytes at most, without control characters.
@@ -84,8 +84,9 @@ extension ScheduledApplication {
   /// Ends a background task.
   ///
   /// In the background, the daemon suspends the application when its last task has ended. The
-  /// method may therefore return only after the application has been resumed. If the daemon does
-  /// not answer, the library reports the end later; this is not an error.
+  /// suspension can come before the method returns; the method then returns after the daemon has
+  /// resumed the application. If the daemon does not answer, the library reports the end later;
+  /// this is not an error.
   ///
   /// - Throws: ``ApplicationRefusal/unknownTask(_:)`` if the task has ended or a restarted daemon
   ///   does not know it.
@@ -108,9 +109,9 @@ extension ScheduledApplication {
 
   /// Runs a body within a background task, which ends when the body returns or throws.
   ///
-  /// At expiration, and if the calling task is cancelled, the library cancels the Swift task of the
-  /// body. After an expiration, the body has `ExpirationLead`, 5 s by default, to return. Otherwise
-  /// the daemon kills the application.
+  /// The library cancels the Swift task that runs the body if the background task expires, or if
+  /// the calling Swift task is cancelled. After an expiration, the daemon kills the application if
+  /// the body does not return within `ExpirationLead`, 5 s by default.
   ///
   /// - Parameters:
   ///   - name: A name for operators and the log, as in
@@ -131,8 +132,8 @@ extension ScheduledApplication {
     } onCancel: {
       cancellation.cancel()
     }
-    // This throws only if a restarted daemon does not know the task. An event has reported that
-    // already.
+    // This throws only if a restarted daemon does not know the task. An event has already reported
+    // this.
     try? await endBackgroundTask(id)
     return try result.get()
   }
@@ -153,8 +154,8 @@ extension ScheduledApplication {
     _ body: () throws -> Result
   ) throws -> Result {
     let id = try beginBackgroundTaskAndWait(named: name, expirationHandler: expirationHandler)
-    // This throws only if a restarted daemon does not know the task. An event has reported that
-    // already.
+    // This throws only if a restarted daemon does not know the task. An event has already reported
+    // this.
     defer { try? endBackgroundTaskAndWait(id) }
     return try body()
   }

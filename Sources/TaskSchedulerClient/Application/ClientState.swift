@@ -71,7 +71,7 @@ struct ClientState: Sendable {
   private var restorationsDone = 0
   /// The notifications that the application knows.
   private var notifications: Set<Int> = []
-  /// The reason why the registration has ended permanently; nil while it lasts.
+  /// The reason why the registration has ended permanently; nil while the registration lasts.
   var end: ApplicationError?
 
   init(
@@ -117,7 +117,8 @@ struct ClientState: Sendable {
       result.lost.append(BackgroundTaskID(id))
     }
     endsUnreported.subtract(endsUnreportedAtRegister.subtracting(listed))
-    // The daemon delivers again the callbacks whose acknowledgement it awaits.
+    // The daemon delivers again each callback whose acknowledgement it awaits, and the library then
+    // acknowledges the callback.
     acknowledgementsUnreported = []
     for task in registration.tasks {
       if !task.expired {
@@ -151,7 +152,8 @@ struct ClientState: Sendable {
     return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
 
-  /// Handles an event that the application acknowledges by its id, and that is no callback.
+  /// Handles an event that is no callback, but that the application must acknowledge by the id of
+  /// the event.
   mutating func received(event id: Int) -> HandledEvents.Action {
     let action = events.action(for: id)
     if action == .deliver { events.begin(id) }
@@ -174,7 +176,7 @@ struct ClientState: Sendable {
     events.handled(callback)
   }
 
-  /// Ends a stay in the background. Outstanding tasks expire again in the next stay.
+  /// Ends a stay in the background. Outstanding tasks can expire again in the next stay.
   private mutating func endStint() {
     for id in tasks.keys { tasks[id]?.expired = false }
   }

@@ -33,7 +33,7 @@ struct EventStream: Sendable {
 }
 
 extension ScheduledApplication {
-  /// Starts the thread that reads this stream and the following streams.
+  /// Starts the thread that reads this stream and the streams that later replace it.
   func read(_ stream: EventStream, at socketPath: SocketPath) throws(SystemError) {
     streamConnection.withLock { $0 = stream.connection }
     try DetachedThread.start { self.run(stream, at: socketPath) }
@@ -175,7 +175,8 @@ extension ScheduledApplication {
     deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
   }
 
-  /// Delivers an event that the application acknowledges by its id, unless it is a repetition.
+  /// Delivers an event that the application must acknowledge by the id of the event. Does not
+  /// deliver an event twice.
   private func deliver(_ event: ApplicationEvent, id: Int) {
     switch state.withLock({ $0.received(event: id) }) {
     case .deliver: sink.deliver(Delivery(event) { self.acknowledge(id) }, to: self)

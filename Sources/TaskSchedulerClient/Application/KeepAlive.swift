@@ -48,8 +48,8 @@ extension ScheduledApplication {
 
   /// Clears the keep-alive handler. Does nothing if there is none.
   ///
-  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. After
-  ///   an error, the handler stays set.
+  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. After an
+  ///   error, the handler stays set.
   public func clearKeepAliveTimeout() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.clearKeepAliveTimeoutAndWait() }
   }

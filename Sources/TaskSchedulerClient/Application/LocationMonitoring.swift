@@ -1,18 +1,18 @@
 import TaskSchedulerWire
 
-// Significant changes of the location, and crossings of regions, for which the daemon even launches
-// the application.
+// Significant changes of the location, and crossings of regions. The daemon launches the
+// application for these events if it does not run.
 extension ScheduledApplication {
   /// Starts to monitor significant changes of the location.
   ///
   /// The application receives ``ApplicationEvent/didChangeLocationSignificantly(_:)`` with the
-  /// first location, and then after each move of 500 m and more, at most once in 5 minutes. The
-  /// daemon resumes a suspended application for this. If the application does not run and has a
-  /// manifest, the daemon launches it with ``LaunchReason/location``.
+  /// first location, and then after each move of 500 m or more, at most once in 5 minutes. The
+  /// daemon resumes a suspended application for the event. If the application does not run and has
+  /// a manifest, the daemon launches it with ``LaunchReason/location``.
   ///
-  /// The daemon stores the request durably. It outlasts the end of the application, a restart of
-  /// the daemon and a reboot, so an application that was launched need not repeat it. For the
-  /// result, see ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
+  /// The daemon stores the request durably. The request outlasts the end of the application, a
+  /// restart of the daemon and a reboot, so an application need not repeat it after a launch.
+  /// ``startUpdatingLocation(desiredAccuracy:distanceFilter:)`` describes the result.
   ///
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,
@@ -64,24 +64,26 @@ extension ScheduledApplication {
   ///         radius: 150))
   ///
   /// The application receives ``ApplicationEvent/didEnterRegion(_:)`` and
-  /// ``ApplicationEvent/didExitRegion(_:)``. The machine has crossed the boundary when all
-  /// locations during `RegionDwell`, 20 s by default, are beyond the boundary. The distance of each
-  /// location from the boundary must be at least its accuracy, and at least 50 m. If the machine is
-  /// inside the region already, the application receives nothing until the machine leaves.
+  /// ``ApplicationEvent/didExitRegion(_:)``. The machine counts as having crossed the boundary when
+  /// all locations during `RegionDwell`, 20 s by default, lie on the other side. The distance of
+  /// each of these locations from the boundary must be at least 50 m, and at least the accuracy of
+  /// the location. If the machine is inside the region when the monitoring begins, the application
+  /// receives nothing until the machine leaves.
   ///
   /// The daemon resumes a suspended application for a crossing. If the application does not run and
   /// has a manifest, the daemon launches it with ``LaunchReason/location`` and ``launchRegion``.
   /// The daemon stores the region durably. The region outlasts the end of the application, a
-  /// restart of the daemon and a reboot, so an application that was launched need not repeat the
-  /// call. For the result, see ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
+  /// restart of the daemon and a reboot, so an application need not repeat the call after a launch.
+  /// ``startUpdatingLocation(desiredAccuracy:distanceFilter:)`` describes the result.
   ///
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,
   ///   ``ApplicationRefusal/locationDenied(_:_:)``, ``ApplicationRefusal/notStored(reason:)``;
   ///   ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
-  ///   `MaxRegionsPerApplication` (20 by default) regions, or its user `MaxRegionsPerUser` (1024 by
-  ///   default); ``ApplicationRefusal/invalidParameter(_:)`` with the name of the value; an error
-  ///   of the connection if the daemon is away for more than 2.3 s, or if ``isManaged`` is false.
+  ///   `MaxRegionsPerApplication` (20 by default) regions, or its user has `MaxRegionsPerUser`
+  ///   (1024 by default); ``ApplicationRefusal/invalidParameter(_:)`` with the name of the value;
+  ///   an error of the connection if the daemon is away for more than 2.3 s, or if ``isManaged`` is
+  ///   false.
   @discardableResult
   public func startMonitoring(
     for region: CircularRegion
@@ -121,7 +123,7 @@ extension ScheduledApplication {
         _ = try calls.call(
           ApplicationInterface.StopMonitoringRegion.self, .init(identifier: identifier))
       } catch {
-        // The daemon may have removed the region at an attempt whose answer was lost.
+        // An earlier attempt, whose answer was lost, may have removed the region.
         if !isFirst, error == .refused(.unknownRegion(identifier)) { return }
         throw error
       }

@@ -19,7 +19,7 @@ extension ScheduledApplication {
   /// If the method returns ``LocationAuthorization/notDetermined``, the daemon asks the user once,
   /// with a notification. The application receives
   /// ``ApplicationEvent/didChangeLocationAuthorization(_:)`` after the answer. If the user allows
-  /// it, the locations follow without another call.
+  /// access, the locations follow without another call.
   ///
   /// After a restart of the daemon, the library starts the updates again. If the daemon refuses
   /// them, or still knows no source of locations after 2.3 s, the application receives
@@ -75,7 +75,8 @@ extension ScheduledApplication {
   public func stopUpdatingLocationAndWait() throws(ApplicationError) {
     try locationTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
-      // Even after an error, the library must not start the updates again at a restarted daemon.
+      // Even if the call fails, the library must not start the updates again after a restart of the
+      // daemon.
       state.withLock { $0.locationUpdates = nil }
       if calls == nil { return }
       _ = try ask(ApplicationInterface.StopUpdatingLocation.self, .init())
@@ -85,8 +86,8 @@ extension ScheduledApplication {
   /// Returns whether the application may learn the location, and makes the daemon ask the user if
   /// neither an operator nor the user has decided.
   ///
-  /// The start of a location service asks the user, too. Call this method to ask at another time,
-  /// for example after the application has explained why it needs the location.
+  /// A call that starts a location service also makes the daemon ask. Call this method to ask at
+  /// another time, for example after the application has explained why it needs the location.
   ///
   /// - Throws: An error of the connection if the daemon is away for more than 2.3 s, or if
   ///   ``isManaged`` is false.

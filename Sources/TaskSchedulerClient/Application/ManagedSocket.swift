@@ -46,11 +46,11 @@ public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
 
-  /// The cookie of the socket. The application may have closed the socket and opened another one
-  /// with the same descriptor; the cookie then differs.
+  /// The kernel's identity of the socket (`SO_COOKIE`). If the application closes the socket and
+  /// opens another one with the same descriptor, the cookies differ.
   let cookie: UInt64?
   private let application: ScheduledApplication
-  /// The daemon's number of the socket; nil if the daemon no longer manages it.
+  /// The number that the daemon gave the socket; nil if the daemon no longer manages the socket.
   let number: Locked<Int?>
 
   init(
@@ -69,8 +69,8 @@ public final class ManagedSocket: Hashable, Sendable {
   ///
   /// An application need not release a socket that it closes. A second call does nothing.
   ///
-  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. The
-  ///   socket is then still managed.
+  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. The socket is
+  ///   then still managed.
   public func release() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.releaseAndWait() }
   }

@@ -93,7 +93,7 @@ extension ScheduledApplication {
     try notificationsAndWait().filter { $0.state == .scheduled }
   }
 
-  /// Cancels a scheduled notification, or removes one that is shown.
+  /// Cancels a scheduled notification, or removes a shown notification.
   ///
   /// - Throws: ``ApplicationRefusal/unknownNotification(_:)``; an error of the connection if the
   ///   daemon is away for more than 2.3 s, or if ``isManaged`` is false.
@@ -111,7 +111,7 @@ extension ScheduledApplication {
       ApplicationInterface.CancelNotifications.self, .init(notification: notification.rawValue))
   }
 
-  /// Cancels all notifications of the application, and removes those that are shown.
+  /// Cancels all notifications of the application, and removes the shown notifications.
   ///
   /// - Throws: An error of the connection if the daemon is away for more than 2.3 s, or if
   ///   ``isManaged`` is false.

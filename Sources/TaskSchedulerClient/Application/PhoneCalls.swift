@@ -29,8 +29,8 @@ extension ScheduledApplication {
   ///
   /// The daemon then ends the interruptions by the call. The end of the process ends its call, too.
   ///
-  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. After
-  ///   an error, call the method again.
+  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. After an
+  ///   error, call the method again.
   public func endCall() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.endCallAndWait() }
   }
@@ -44,8 +44,8 @@ extension ScheduledApplication {
     try callTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
       if calls == nil { return }
-      // After any error, the application counts its call as ended. The library must not begin the
-      // call again at a restarted daemon.
+      // After any error, the application assumes that it has no call. The library must therefore
+      // not begin the call again after a restart of the daemon.
       state.withLock { $0.isInCall = isInCall }
       do throws(ApplicationError) {
         try send(isInCall: isInCall)

@@ -33,7 +33,7 @@ extension ScheduledApplication {
   }
 
   /// Makes a call. If the connection fails, repeats the call once on a new connection. Returns
-  /// false if both attempts fail. Returns true also for a refusal, which means that the daemon no
+  /// false if both attempts fail. A refusal counts as success, because it means that the daemon no
   /// longer knows the task or callback.
   private func callTwice<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input

@@ -60,7 +60,7 @@ extension ScheduledApplication {
 }
 
 /// Runs a blocking body away from the threads of Swift concurrency, which must not block. The body
-/// also runs if the calling task is cancelled.
+/// runs even if the calling task is cancelled.
 func blocking<Value: Sendable>(
   _ body: @escaping @Sendable () throws(ApplicationError) -> Value
 ) async throws(ApplicationError) -> Value {

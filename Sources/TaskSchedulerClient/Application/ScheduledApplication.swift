@@ -33,8 +33,9 @@ public final class ScheduledApplication: Sendable {
   let closeEvent: FileDescriptor
   /// The connection of the event stream.
   let streamConnection = Locked<Connection?>(nil)
-  /// The queue for reports that the daemon did not receive: ends of tasks, acknowledgements, the
-  /// keep-alive handler, the audio session, the phone call, location updates and managed sockets.
+  /// The queue on which the library sends again what the daemon did not receive or no longer knows:
+  /// ends of tasks, acknowledgements, the keep-alive handler, the audio session, the phone call,
+  /// location updates and managed sockets.
   let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
   /// The pauses between attempts to report; nil if the daemon has received all reports.
   let reportDelays = Locked<RetryDelays?>(nil)
@@ -94,7 +95,7 @@ public final class ScheduledApplication: Sendable {
   ///   - ifAvailable: Whether the program continues if no daemon listens. The program then stays in
   ///     the foreground: it receives `didFinishLaunching` and `didBecomeActive`, its background
   ///     time is unlimited, and ``isManaged`` is false.
-  /// - Throws: ``ApplicationError/noDaemon(path:)`` unless `ifAvailable`, other errors of the
+  /// - Throws: ``ApplicationError/noDaemon(path:)`` if `ifAvailable` is false, other errors of the
   ///   connection, and ``ApplicationError/refused(_:)``.
   public static func register(
     _ id: String, background: Bool = false, delegate: (any ApplicationDelegate)? = nil,
@@ -189,7 +190,7 @@ public final class ScheduledApplication: Sendable {
   public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
 
   /// The identifier of the region that the machine has entered or left, if the daemon launched this
-  /// process for this reason. ``ApplicationEvent/didEnterRegion(_:)`` or
+  /// process for that crossing; otherwise nil. ``ApplicationEvent/didEnterRegion(_:)`` or
   /// ``ApplicationEvent/didExitRegion(_:)`` follows.
   public var launchRegion: String? { state.withLock { $0.launchRegion } }
 

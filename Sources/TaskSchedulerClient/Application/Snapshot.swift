@@ -7,7 +7,8 @@ extension ScheduledApplication {
   ///
   /// An application usually calls this method in `applicationDidEnterBackground(_:)`, but may call
   /// it at any time. Each call replaces the earlier snapshot. The daemon keeps the picture in
-  /// memory, also after the end of the application if its manifest says how to launch it again.
+  /// memory. If a manifest says how to launch the application, the daemon keeps the picture even
+  /// after the application has ended.
   ///
   /// - Parameters:
   ///   - image: A PNG image of at most 1 MiB, 16384 pixels in each direction, and 33,554,432

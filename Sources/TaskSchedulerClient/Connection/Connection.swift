@@ -5,12 +5,12 @@ import TaskSchedulerWire
 
 /// One blocking connection to taskschedd, or to any Varlink service at a Unix socket.
 ///
-/// A call sends its message and waits for the answer; calls of several threads take turns. A call
-/// throws a refusal of the daemon as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
-/// `StandardFailure`, and an error that this library does not know as `UnknownFailure`. The
-/// connection stays usable after these errors. Every other error is a `ConnectionError`. After
-/// `occupied` and `unreadableAnswer`, the connection stays usable, too. After any other
-/// `ConnectionError`, each later call throws the same error.
+/// A call sends its message and waits for the answer; calls of several threads take turns. If the
+/// daemon refuses a call, the call throws `ApplicationInterface.Failure`,
+/// `ControlInterface.Failure` or `StandardFailure`; for an error that this library does not know,
+/// `UnknownFailure`. Every other error is a `ConnectionError`. The connection stays usable after a
+/// refusal, and after `occupied` and `unreadableAnswer`. After any other `ConnectionError`, each
+/// later call throws the same error.
 ///
 /// A process may be stopped in the middle of a call. The call continues when the process is
 /// resumed: it reads an answer that has arrived, even if the timeout has passed.
@@ -18,15 +18,17 @@ package final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
     var buffer = MessageBuffer(messageBytesMax: Connection.answerBytesMax)
-    /// The method of the `callMore` whose last reply the caller has not read; nil if there is none.
+    /// The method of the `callMore` in progress, whose last reply the caller has not read; nil if
+    /// no `callMore` is in progress.
     var streaming: String?
     var error: ConnectionError?
   }
 
-  /// The maximum length of an answer in bytes: 64 MiB, about 100,000 applications in one list.
+  /// The maximum length of an answer in bytes: 64 MiB, enough for a list of about 100,000
+  /// applications.
   ///
   /// The limit is high, because the daemon's lists grow with the number of applications. The
-  /// library trusts the daemon, which belongs to root or to the caller.
+  /// library trusts the daemon, which runs as root or as the caller's user.
   package static let answerBytesMax = 1 << 26
 
   /// The path of the socket, for messages.
@@ -43,7 +45,7 @@ package final class Connection: Sendable {
 
   /// Connects to a daemon.
   ///
-  /// - Throws: `noDaemon` if no daemon listens, `notPermitted`, `system`.
+  /// - Throws: `noDaemon` if no daemon listens, `notPermitted` or `system`.
   package static func connect(
     to socketPath: SocketPath = .standard
   ) throws(ConnectionError) -> Connection {
@@ -63,9 +65,9 @@ package final class Connection: Sendable {
   /// `ConnectionError.closed`.
   package func close() {
     isClosed.store(true, ordering: .releasing)
-    // Closing would free the descriptor while another thread waits on it. A shutdown wakes that
-    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed the
-    // connection.
+    // close(2) would free the descriptor while another thread waits on it. shutdown(2) wakes that
+    // thread, and deinit closes the descriptor later. The shutdown fails only if the peer has
+    // closed the connection.
     try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
   }
 
@@ -115,7 +117,7 @@ package final class Connection: Sendable {
   package struct Replies<Method: InterfaceMethod>: Sendable {
     fileprivate let connection: Connection
 
-    /// Waits for the next reply; nil after the last one.
+    /// Waits for the next reply and returns it; nil after the last reply.
     ///
     /// - Parameter timeout: How long to wait; nil waits without a limit.
     package func next(timeout: Duration? = nil) throws -> Method.Output? {
@@ -283,7 +285,7 @@ extension Connection {
   }
 }
 
-/// The deadline of a call, and the error for missing it.
+/// The deadline of a call, and the error of a call that misses it.
 private struct Deadline {
   let method: String
   let timeout: Duration?

@@ -2,8 +2,8 @@ import Glibc
 
 /// A value that several threads share, protected by a mutex of POSIX.
 ///
-/// On Linux, the thread sanitizer does not see the locking of `Synchronization.Mutex` and would
-/// report races that do not exist.
+/// This class does not use `Synchronization.Mutex`: on Linux, the thread sanitizer does not see the
+/// locking of that mutex, and would report races that do not exist.
 final class Locked<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   /// Accessed under the mutex only, which makes the class Sendable.
@@ -22,8 +22,8 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread runs a body of this value. The body must not call this
-  /// method.
+  /// Runs the body while no other thread runs a body on this value. The body must not call
+  /// `withLock` of the same value.
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

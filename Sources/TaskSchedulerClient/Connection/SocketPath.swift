@@ -17,7 +17,7 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
   public static let system = SocketPath("/run/taskschedd/socket")
 
   /// The socket of the user's own daemon, `$XDG_RUNTIME_DIR/taskschedd/socket`. Without the
-  /// variable, the directory is `/run/user/UID`.
+  /// variable, the path is `/run/user/UID/taskschedd/socket`.
   public static var user: SocketPath { user(environment) }
 
   /// The default socket: `$TASKSCHEDD_SOCKET` if the variable is set, otherwise the user's socket

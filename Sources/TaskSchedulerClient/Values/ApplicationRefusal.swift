@@ -7,13 +7,14 @@ import TaskSchedulerWire
 public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   /// This process belongs to no application.
   case notRegistered
-  /// The text is not an application id: two or more labels of letters, digits, `-` and `_`, joined
-  /// by dots, with 250 bytes at most.
+  /// The text is not an application id. An id consists of two or more labels of letters, digits,
+  /// `-` and `_`, joined by dots, and has 250 bytes at most.
   case invalidApplicationID(String)
   /// The process belongs to another application, `registeredAs`.
   case wrongApplication(String, registeredAs: String)
-  /// The daemon has no permission to stop and end this process, or belongs to another user. The
-  /// reason names the daemon to use.
+  /// The daemon cannot manage this process, because the daemon has no permission to stop and kill
+  /// the process or runs as another user, or because the process is a session agent or an ancestor
+  /// of one. The text says which reason applies.
   case notManageable(reason: String)
   /// Another process of the application runs already.
   case alreadyRunning(String, pid: Int, state: ApplicationState)
@@ -21,18 +22,18 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case terminating(String)
   /// Another connection of this application has opened the event stream.
   case streamReplaced
-  /// The background task never began, has ended, or is not known to a restarted daemon.
+  /// The background task never began or has ended, or a restarted daemon does not know it.
   case unknownTask(BackgroundTaskID)
   /// The present state of the application does not permit the request.
   case invalidState(String, ApplicationState)
-  /// The application does not have the background mode that the request needs: neither its manifest
-  /// nor `taskctl run --mode` names it.
+  /// The request needs a background mode that the application does not have. The manifest, or the
+  /// option `--mode` of `taskctl run`, must name the mode.
   case modeNotDeclared(String, mode: String)
   /// The application, or all applications of its user together, have reached a quota.
   case quotaExceeded(quota: String, limit: Int)
   /// The keep-alive interval is shorter than `KeepAliveMinimum`, 600 s by default.
   case keepAliveTooShort(minimum: Duration)
-  /// The application has no event stream, which the request needs.
+  /// The request needs an event stream, and the application has none.
   case noEventStream
   /// The descriptor is not a connected stream socket, or the daemon cannot watch it.
   case invalidSocket(reason: String)
@@ -45,7 +46,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case locationDenied(String, LocationDenial)
   /// The application monitors no region with this identifier.
   case unknownRegion(String)
-  /// The daemon cannot keep the image of the snapshot. `field` is the parameter of the call.
+  /// The daemon cannot use the image of the snapshot. `field` names the parameter of the call.
   case invalidSnapshot(field: String, reason: String)
   /// A field of the notification is not valid.
   case invalidNotification(field: String, reason: String)

@@ -32,9 +32,10 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case user
   /// An operator started the application, with `taskctl launch` or `taskctl run`.
   case `operator`
-  /// The daemon started, and launched the application because of its background mode `voip`.
+  /// The daemon launched the application when the daemon itself started, because the application
+  /// has the background mode `voip`.
   case boot
-  /// The daemon launched the application again, because it had ended unexpectedly.
+  /// The daemon launched the application again after an unexpected end.
   case relaunch
   /// The device has moved a significant distance, or crossed the boundary of a region.
   case location

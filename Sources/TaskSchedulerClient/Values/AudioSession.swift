@@ -8,7 +8,7 @@ public struct AudioSession: Hashable, Sendable {
   public let options: Options
 
   /// What other applications may do while the application plays. Without an option, the application
-  /// interrupts them, unless its category is ``AudioCategory/ambient``.
+  /// interrupts the others, unless its category is ``AudioCategory/ambient``.
   public struct Options: OptionSet, Hashable, Sendable {
     public let rawValue: Int
 
@@ -30,9 +30,11 @@ public struct AudioSession: Hashable, Sendable {
 
 /// What an application plays or records. The names are those of AVAudioSession.
 public enum AudioCategory: String, Hashable, Sendable, CaseIterable {
-  /// Sounds that the audio of other applications may accompany, even without an option.
+  /// Sounds that always play together with the audio of other applications, even without
+  /// ``AudioSession/Options/mixWithOthers``.
   case ambient
-  /// Sounds that the audio of other applications must not accompany, such as the sounds of a game.
+  /// Sounds that should not play together with the audio of other applications, such as the sounds
+  /// of a game.
   case soloAmbient
   /// Music, speech or a film.
   case playback

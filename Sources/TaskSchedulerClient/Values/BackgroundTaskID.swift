@@ -1,6 +1,6 @@
 /// The identity of a background task, unique for the life of the process.
 public struct BackgroundTaskID: Hashable, Sendable, CustomStringConvertible {
-  /// The daemon's number of the task, 1 or more.
+  /// The number of the task, 1 or more.
   public let rawValue: Int
 
   init(_ rawValue: Int) {

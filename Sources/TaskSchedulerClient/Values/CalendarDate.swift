@@ -26,8 +26,9 @@ public struct CalendarDay: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates the day from the number of days since 1970-01-01.
   ///
-  /// The calendar repeats every 400 years, which have 146,097 days. A year that begins in March has
-  /// the leap day at its end, so that all earlier months have a fixed length.
+  /// The calendar repeats every 400 years, which have 146,097 days. The function counts years from
+  /// March, so that a leap day is the last day of its year, and all other months have a fixed
+  /// length.
   init(daysSince1970: Int) {
     let days = daysSince1970 + 719_468  // since 0000-03-01
     let cycle = Int((Double(days) / 146_097).rounded(.down))
@@ -70,7 +71,8 @@ public struct TimeZoneName: Hashable, Sendable, ExpressibleByStringLiteral,
   /// Coordinated Universal Time.
   public static let utc = TimeZoneName("UTC")
 
-  /// The machine's time zone, by `$TZ` or the target of `/etc/localtime`; nil if neither names one.
+  /// The machine's time zone, from `$TZ` or else from the target of `/etc/localtime`; nil if
+  /// neither names a zone.
   public static var current: TimeZoneName? {
     if let variable = getenv("TZ") {
       let text = String(cString: variable)
@@ -128,7 +130,7 @@ public struct CalendarDate: Hashable, Sendable, CustomStringConvertible {
       timeZone: timeZone)
   }
 
-  /// Creates the date of an instant in UTC, rounded up to a second.
+  /// Creates the date in UTC for an instant, rounded up to a whole second.
   public init(_ date: Date) {
     let seconds = Int(date.timeIntervalSince1970.rounded(.up))
     let days = Int((Double(seconds) / 86_400).rounded(.down))

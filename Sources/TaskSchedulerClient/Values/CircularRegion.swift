@@ -40,7 +40,7 @@ public struct CircularRegion: Hashable, Sendable, Identifiable {
 
   /// Returns the region in the form of the interface.
   ///
-  /// - Throws: The refusal of a value that JSON cannot express: an infinite number, or NaN.
+  /// - Throws: `invalidParameter` for a value that JSON cannot express: an infinite number, or NaN.
   func wireValue() throws(ApplicationError) -> ApplicationInterface.Region {
     let numbers = [
       ("latitude", center.latitude), ("longitude", center.longitude), ("radius", radius),
@@ -58,7 +58,7 @@ public struct CircularRegion: Hashable, Sendable, Identifiable {
 public struct MonitoredRegion: Hashable, Sendable {
   /// The region.
   public let region: CircularRegion
-  /// Whether the machine is inside; nil if the daemon does not know it yet.
+  /// Whether the machine is inside; nil if the daemon does not know yet.
   public let isInside: Bool?
 
   init(_ monitored: ApplicationInterface.MonitoredRegion) {

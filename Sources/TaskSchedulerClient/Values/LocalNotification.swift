@@ -1,19 +1,20 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// The content of a notification. Texts contain no control characters except line feeds.
+/// The content of a notification. The texts may contain line feeds, but no other control
+/// characters.
 public struct NotificationContent: Hashable, Sendable {
   /// The title, of 256 bytes at most.
   public var title: String
   /// The text below the title, of 4096 bytes at most.
   public var body: String?
-  /// A name of the freedesktop sound theme, or the absolute path of a sound file; 1024 bytes at
+  /// A name from the freedesktop sound theme, or the absolute path of a sound file; 1024 bytes at
   /// most. nil means no sound.
   public var sound: String?
   /// The badge that the application has after the notification fires, from 0 to 999,999,999; 0
   /// removes the badge.
   public var badge: Int?
-  /// Data for the application, which the user does not see; 4096 bytes at most.
+  /// Data for the application; the user does not see it. 4096 bytes at most.
   public var userData: String?
 
   /// Creates the content of a notification.
@@ -49,7 +50,7 @@ public struct NotificationSchedule: Hashable, Sendable {
     case hour
     /// Repeats at the same time of each day.
     case day
-    /// Repeats at the same time of the same weekday.
+    /// Repeats at the same time on the same weekday.
     case week
     /// Repeats on the same day of each month.
     case month
@@ -122,7 +123,7 @@ public struct NotificationSchedule: Hashable, Sendable {
 /// The identity of a local notification, unique for as long as the daemon's store of notifications
 /// exists.
 public struct NotificationID: Hashable, Sendable, CustomStringConvertible {
-  /// The daemon's number of the notification, 1 or more.
+  /// The number that the daemon gave the notification, 1 or more.
   public let rawValue: Int
 
   /// Creates the identity from a number that an earlier process of the application has stored.

@@ -45,8 +45,8 @@ public struct Location: Hashable, Sendable {
 
 /// How accurate the locations of continuous updates must be. The names are those of Core Location.
 ///
-/// GeoClue chooses its sources by the best accuracy that an application needs at present; gpsd
-/// always uses its receivers.
+/// GeoClue chooses its sources by the highest accuracy that any application needs at present; gpsd
+/// always uses all its receivers.
 public enum LocationAccuracy: String, Hashable, Sendable, CaseIterable {
   /// The best accuracy of all sources, for navigation.
   case best
@@ -72,11 +72,11 @@ public enum LocationAccuracy: String, Hashable, Sendable, CaseIterable {
 
 /// Whether the application may learn the location.
 public enum LocationAuthorization: String, Hashable, Sendable, CaseIterable {
-  /// Neither an operator nor the user has decided. The daemon asks the user.
+  /// No decision has been made yet. The daemon asks the user.
   case notDetermined
-  /// An operator or the user does not allow it.
+  /// The settings of the daemon, an operator or the user denies the application the location.
   case denied
-  /// An operator or the user allows it.
+  /// The settings of the daemon, an operator or the user allows the application the location.
   case authorized
 
   init(_ authorization: ApplicationInterface.LocationAuthorization) {
@@ -94,7 +94,7 @@ public enum LocationDenial: String, Hashable, Sendable, CaseIterable {
   case manifest
   /// The settings of the daemon deny the application.
   case settings
-  /// The user or an operator does not allow it.
+  /// The user or an operator denies the application the location.
   case user
 
   init(_ denial: ApplicationInterface.LocationDenial) {

@@ -14,7 +14,7 @@ public enum RemoteCommand: Hashable, Sendable {
   case previous
   /// Stop playing.
   case stop
-  /// Move the position in the track by a time span, which is negative to move backwards.
+  /// Move the position in the track by a time span. A negative span moves backwards.
   case seek(by: Duration)
 
   init(_ command: ApplicationInterface.RemoteCommand) {

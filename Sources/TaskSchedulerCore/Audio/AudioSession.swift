@@ -1,10 +1,11 @@
-/// How the audio of an application goes together with the audio of other applications: declared by
-/// the application, or derived by the daemon (contract.md#audio-session).
+/// The audio session that an application has set: how its audio goes together with the audio of
+/// other applications (contract.md#audio-session). If an application has set none, its streams
+/// determine its rank.
 public struct AudioSession: Hashable, Sendable {
   public var category: AudioCategory
   /// Whether the application plays together with others.
   public var mixesWithOthers: Bool
-  /// Whether the volume of others is lower while the application plays.
+  /// Whether the daemon lowers the volume of other applications while the application plays.
   public var ducksOthers: Bool
 
   public init(
@@ -47,18 +48,18 @@ public enum AudioInterrupter: Hashable, Sendable {
 /// and recording less than `AudioGraceTime` ago.
 struct ActiveAudioSession: Equatable, Sendable {
   var begunAt: Instant
-  /// The end of `AudioGraceTime`; nil while the application plays or records or is interrupted.
+  /// The end of `AudioGraceTime`; nil while the application plays, records or is interrupted.
   var endsAt: Instant?
   var rank: AudioRank
-  /// Whether the application has had a phone call during the session. What it plays after the call
-  /// must not interrupt the music that the call had interrupted.
+  /// Whether the application has had a phone call during the session. If so, its audio after the
+  /// call must not interrupt the music that the call had interrupted.
   var isOfCall = false
 
   var isExclusive: Bool { rank == .exclusive && !isOfCall }
   var isDucking: Bool { rank == .ducking && !isOfCall }
 
-  /// Sets the instant at which the session ends, unless it is already set. An interrupted session
-  /// does not end.
+  /// Sets the instant at which the session ends, unless it is already set. If the session is
+  /// interrupted, clears the instant, because an interrupted session does not end.
   mutating func pause(isInterrupted: Bool, until end: Instant) {
     endsAt = isInterrupted ? nil : endsAt ?? end
   }
@@ -68,12 +69,13 @@ extension InstanceAudio {
   /// Whether the instance plays or records.
   var isSounding: Bool { isAudible || isRecording }
 
-  /// The rank of the audio session that the application has set. Without one, the running streams
-  /// determine the rank.
+  /// The rank of the audio session that the application has set. If it has set none, the running
+  /// streams determine the rank.
   var rank: AudioRank {
     if let declared { return declared.rank }
     let roles = Set(streams.lazy.filter { $0.direction == .playback && $0.isRunning }.map(\.role))
-    // Programs that record the output, or listen all the time, must not interrupt the music.
+    // An instance that only records is mixing: programs that record the output, or listen all the
+    // time, must not interrupt the music.
     if roles.isSubset(of: [.event]) { return roles.isEmpty && !isRecording ? .exclusive : .mixing }
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }

@@ -33,9 +33,9 @@ public struct AudioStream: Equatable, Sendable {
   /// Whether the stream played only silence when the agent last measured it. False if the agent
   /// does not measure the stream.
   public var isSilent: Bool
-  /// The number of the server's memory for the stream; 0 if there is none. In this memory, the
-  /// server keeps the last mute and volume, and applies them to the next stream with the same
-  /// number.
+  /// The number of the entry in which the server remembers the mute and the volume of the stream; 0
+  /// if the server does not remember them. A new stream begins with the mute and the volume of its
+  /// entry.
   public var memory: UInt32
 
   /// The direction of a stream.
@@ -129,8 +129,8 @@ public struct AudioUse: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether the daemon has lowered the volume of streams of the instance.
   public var isDucked: Bool
-  /// The application because of which the daemon has lowered the volume; nil if the daemon has
-  /// lowered no volume, and while it restores the volume.
+  /// The application for which the daemon has lowered the volume; nil if the daemon has lowered no
+  /// volume, and while it restores the volume.
   public var ducker: ApplicationID?
   /// What interrupts the audio of the instance; nil if nothing does.
   public var interrupter: AudioInterrupter?

@@ -25,11 +25,12 @@ struct Calls: Equatable, Sendable {
   /// The answered calls of modems, and the calls of applications, in the order in which they were
   /// answered or began.
   private(set) var answered: [Call] = []
-  /// The instances whose calls are on hold, in no order.
+  /// The instances whose calls are on hold, in no particular order.
   var held: [InstanceID] = []
-  /// The instances that said that they have a call, in no order.
+  /// The instances that have called `BeginCall`, in no particular order.
   private(set) var begun: [InstanceID] = []
-  /// The instances whose streams are a phone call (contract.md#call-stream), in no order.
+  /// The instances whose streams are a phone call (contract.md#call-stream), in no particular
+  /// order.
   private(set) var streaming: [InstanceID] = []
 
   var isEmpty: Bool { ringing.isEmpty && answered.isEmpty && held.isEmpty }
@@ -65,13 +66,13 @@ struct Calls: Equatable, Sendable {
 
   func hasCall(_ id: InstanceID) -> Bool { answered.contains(.application(id)) }
 
-  /// Begins the call of an instance because the instance said so.
+  /// Begins the call of an instance that has called `BeginCall`.
   mutating func begin(_ id: InstanceID) {
     if !begun.contains(id) { begun.append(id) }
     refresh(id)
   }
 
-  /// Ends the call of an instance because the instance said so. If the streams of the instance are
+  /// Ends the call of an instance that has called `EndCall`. If the streams of the instance are
   /// also a call, the call continues.
   mutating func end(_ id: InstanceID) {
     begun.removeAll { $0 == id }

@@ -2,7 +2,8 @@
 ///
 /// This works like the mutes of ``InstanceAudio``: a stream is in ``lowered`` or in ``raising``. It
 /// leaves ``raising`` only when a report shows another volume than the lowered one. Each entry
-/// contains the original volume, so that the event log has it before the daemon changes the volume.
+/// contains the original volume, so that the event log contains this volume before the daemon
+/// changes it.
 struct AudioDucking: Equatable, Sendable {
   /// The streams with a lowered volume, ordered by their ids. Each entry is the change that lowers
   /// the volume.
@@ -10,21 +11,22 @@ struct AudioDucking: Equatable, Sendable {
   /// The streams whose volume the daemon is restoring, ordered by their ids. Each entry is the
   /// change that restores the volume.
   private(set) var raising: [AudioVolumeChange] = []
-  /// The streams of both lists whose lowered volume no report has shown yet, ordered by their ids.
+  /// The streams in ``lowered`` or ``raising`` whose lowered volume no report has shown yet,
+  /// ordered by their ids.
   private(set) var unseen: [AudioStreamID] = []
   /// The streams whose lowered volume the user has changed, ordered by their ids. The daemon does
   /// not change their volumes until the next call of ``raise()``.
   private(set) var left: [AudioStreamID] = []
 
-  /// The changes that restore every volume.
+  /// The changes that restore all lowered volumes.
   var returned: [AudioVolumeChange] {
     var changes = lowered.map(\.reversed) + raising
     changes.sortByStream()
     return changes
   }
 
-  /// Takes a report of all streams of the user. Leaves alone the streams whose volume the user has
-  /// changed.
+  /// Takes a report of all streams of the user. A stream leaves both lists if the user has changed
+  /// its volume.
   mutating func take(_ all: [AudioStreamID: AudioStream]) {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
@@ -54,7 +56,7 @@ struct AudioDucking: Equatable, Sendable {
     }
   }
 
-  /// Adds a stream that began with a lowered volume, because the server remembers the volume of an
+  /// Adds a stream that began with a lowered volume because the server remembered the volume of an
   /// earlier stream.
   mutating func add(_ stream: AudioStreamID, lowered volume: Int, from original: Int) {
     guard !returned.contains(where: { $0.stream == stream }) else { return }
@@ -69,7 +71,8 @@ struct AudioDucking: Equatable, Sendable {
     if !volume.isSeen { unseen = (unseen + [id]).sorted() }
   }
 
-  /// Adds streams to ``lowered``. Returns the changes that lower their volumes to a percentage.
+  /// Adds streams to ``lowered``. Returns the changes that lower each volume to a percentage of the
+  /// original volume.
   mutating func lower(_ streams: [AudioStream], to percent: Int) -> [AudioVolumeChange] {
     var changes: [AudioVolumeChange] = []
     for stream in streams

@@ -1,20 +1,22 @@
 // The audio of one instance, and the streams that the daemon mutes.
 //
-// The problem: an audio server plays what a stopped application has buffered, up to 2 s. The daemon
-// therefore mutes the streams of an application that it suspends, and must undo this later. The
-// agent that carries out the orders may die, a stream may end while it is muted, and the server
-// remembers the mute: the next stream of the same application begins muted, or even any stream with
-// the same media role.
+// The problem: an audio server plays up to 2 s of audio that a stopped application has buffered.
+// The daemon therefore mutes the streams of an application that it suspends, and must undo this
+// later. The agent that carries out the orders may die. A stream may end while it is muted. The
+// server remembers the mute: the next stream of the same application begins muted, or even any
+// stream with the same media role.
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended or interrupted. `restoring` lists the streams that must be
 // unmuted. A stream leaves `restoring` only after one report has shown the stream muted and a later
-// report has shown it unmuted. A single report may be older than the order to unmute. A report
-// contains the number of the server's memory for each stream. If the daemon has muted a stream with
-// a number, it unmutes each new stream with this number that begins muted.
+// report has shown it unmuted. A report that shows the stream unmuted may be older than the order
+// to mute it. For each stream, a report contains the number of the entry in which the server
+// remembers the mute (`AudioStream.memory`). After the daemon has muted a stream of an entry, it
+// unmutes each new stream of the same entry that begins muted.
 //
-// Why this is right: the lists follow from the events in the event log, so that they survive the
-// daemon. A new agent receives both lists again. Muting or unmuting a stream twice does no harm.
+// Why this is right: the lists follow from the events in the event log, so a new daemon has the
+// same lists. A new agent receives both lists again. Muting or unmuting a stream twice does no
+// harm.
 
 /// The audio of one instance, as a session agent reports it.
 struct InstanceAudio: Equatable, Sendable {
@@ -27,9 +29,11 @@ struct InstanceAudio: Equatable, Sendable {
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
-  /// The streams of both lists that no report has shown muted yet, ordered by their ids.
+  /// The streams in ``muted`` or ``restoring`` that no report has shown muted yet, ordered by their
+  /// ids.
   private(set) var unseen: [AudioStreamID] = []
-  /// The numbers of the server's memories for the streams that the daemon has changed.
+  /// The streams whose mute or volume the daemon has changed, with the numbers of their entries
+  /// (``AudioStream/memory``).
   private(set) var memories: [AudioStreamID: UInt32] = [:]
   var silence = AudioSilence()
   /// The instant since which a notification tells the user that the instance records; nil without a
@@ -55,7 +59,7 @@ struct InstanceAudio: Equatable, Sendable {
       && silence == AudioSilence() && noticedAt == nil && interrupted == nil && !isInCall
       && ducking == AudioDucking() && declared == nil
   }
-  /// The streams that are muted, or may still be muted, because of the daemon.
+  /// The streams that the daemon has muted, even if the agent is unmuting them now.
   var changed: [AudioStreamID] { (muted + restoring).sorted() }
   var use: AudioUse {
     AudioUse(
@@ -65,8 +69,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes that the server remembers although their streams have ended.
-  ///   The keys are the numbers of the server's memories.
+  /// - Returns: The mutes and volumes of ended streams that the server remembers because of the
+  ///   daemon. The keys are the numbers of the server's entries (``AudioStream/memory``).
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
   ) -> [UInt32: RememberedAudio] {
@@ -87,8 +91,9 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Returns the mutes and volumes that the server remembers because the daemon has changed the
-  /// streams that `isIncluded` selects. The keys are the numbers of the server's memories.
+  /// Returns the mutes and volumes that the server remembers because of the daemon, for the streams
+  /// that `isIncluded` selects. The keys are the numbers of the server's entries
+  /// (``AudioStream/memory``).
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }
   ) -> [UInt32: RememberedAudio] {
@@ -105,7 +110,7 @@ struct InstanceAudio: Equatable, Sendable {
     return held
   }
 
-  /// Notes the memories of the streams that the daemon has changed.
+  /// Updates ``memories`` after a change of the streams or of the lists.
   private mutating func updateMemories() {
     let ids = Set(changed).union(ducking.returned.map(\.stream))
     if ids.isEmpty, memories.isEmpty { return }
@@ -122,7 +127,7 @@ struct InstanceAudio: Equatable, Sendable {
     return changes
   }
 
-  /// Discards the reports of an agent that was lost.
+  /// Discards what an agent has reported, after the connection to it has ended.
   mutating func forgetReports() {
     streams = []
     graceEnds = nil
@@ -166,8 +171,8 @@ struct InstanceAudio: Equatable, Sendable {
     updateMemories()
   }
 
-  /// Adds a new stream that began muted or with a lowered volume, because the server remembers what
-  /// the daemon changed.
+  /// Adds a new stream that began muted or with a lowered volume because the server remembered a
+  /// change of the daemon.
   ///
   /// - Returns: Whether the stream must be unmuted.
   mutating func restore(_ stream: AudioStream, _ remembered: RememberedAudio) -> Bool {
@@ -199,13 +204,12 @@ struct InstanceAudio: Equatable, Sendable {
 /// How long an instance has played only silence (contract.md#audio-silence).
 ///
 /// The measurement of a stream wakes the agent once a second. The agent therefore measures an
-/// instance only in the background, and only while nothing but audible streams entitles the
-/// instance to run.
+/// instance only in the background, and only while its audible streams alone entitle it to run.
 struct AudioSilence: Equatable, Sendable {
   /// The streams that the agent must measure, ordered by their ids.
   private(set) var measured: [AudioStreamID] = []
-  /// The instant since which all measured streams are silent; nil if one of them is loud, or if the
-  /// agent measures none.
+  /// The instant since which all measured streams have been silent; nil if one of them is loud, or
+  /// if the agent measures none.
   private(set) var since: Instant?
   /// Whether the silence has lasted for `AudioSilenceTime`. The instance then counts as paused,
   /// until one of its streams begins to play or the instance leaves the background.
@@ -213,8 +217,8 @@ struct AudioSilence: Equatable, Sendable {
 
   /// Sets the streams to measure, and whether all of them are silent.
   ///
-  /// - Returns: The streams that the agent must begin to measure, and those that it must not
-  ///   measure any longer.
+  /// - Returns: The streams that the agent must begin to measure, and those that it must stop
+  ///   measuring.
   mutating func measure(
     _ streams: [AudioStreamID], areSilent: Bool, at now: Instant
   ) -> (begin: [AudioStreamID], end: [AudioStreamID]) {

@@ -27,7 +27,7 @@ public enum RemoteCommand: Hashable, Sendable {
 public enum PlayerCall: String, Hashable, Sendable, CaseIterable {
   /// A command to play, pause or similar, or a change of a property.
   case command
-  /// A request for properties, such as a status bar sends.
+  /// A request for properties, for example from a status bar.
   case read
 }
 
@@ -59,7 +59,7 @@ struct Players: Equatable, Sendable {
     /// The instant at which the instance last became audible, or ceased to be audible; nil if it
     /// has never been audible.
     var audibleAt: Instant?
-    /// The instant of the last read for which the scheduler let the instance run.
+    /// The instant at which the scheduler last granted the instance time to answer a read.
     var readAt: Instant?
     /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
     var isReadWaiting = false
@@ -71,8 +71,8 @@ struct Players: Equatable, Sendable {
   var all: [InstanceID: Player] = [:]
   /// What the agent shows as the media player `taskschedd`.
   var presented: RemotePlayer?
-  /// Whether the agent was lost after its last report of the players. No agent has seen the calls
-  /// to the players since then.
+  /// Whether the connection to the agent ended after the last report of the players. Since then, no
+  /// agent has seen the calls to the players.
   var isStale = false
 
   var isEmpty: Bool { all.isEmpty && presented == nil }
@@ -83,7 +83,7 @@ struct Players: Equatable, Sendable {
       .advanced(by: policy.remoteReadInterval)
   }
 
-  /// Notes that an instance has become audible, or ceased to be audible.
+  /// Records that an instance has become audible, or ceased to be audible.
   mutating func audibleChanged(_ id: InstanceID, at now: Instant) {
     all[id, default: Player()].audibleAt = now
     all[id]?.mustPlay = false

@@ -1,4 +1,4 @@
-/// A mute that the daemon must end, of a stream that belongs to no running instance.
+/// A mute that the daemon must end, on a stream that belongs to no running instance.
 struct ReturnedMute: Equatable, Sendable {
   /// The number of the server's memory for the stream.
   var memory: UInt32
@@ -6,7 +6,7 @@ struct ReturnedMute: Equatable, Sendable {
   var isSeen: Bool
 }
 
-/// A volume that the daemon must restore, of a stream that belongs to no running instance.
+/// A lowered volume that the daemon must restore, on a stream that belongs to no running instance.
 struct ReturnedVolume: Equatable, Sendable {
   /// The number of the server's memory for the stream.
   var memory: UInt32
@@ -15,14 +15,14 @@ struct ReturnedVolume: Equatable, Sendable {
   var isSeen: Bool
 }
 
-/// The mute and the volume that an audio server remembers for the next stream because the daemon
-/// set them.
+/// The mute and the volume that the daemon has set on a stream, and that the audio server will
+/// apply to the next stream.
 struct RememberedAudio: Equatable, Sendable {
   var isMuted = false
   /// The change that restores the volume; nil if the daemon did not lower the volume.
   var volume: AudioVolumeChange?
 
-  /// Adds what the server remembers of another stream with the same memory.
+  /// Adds the mute and the volume of another stream with the same ``AudioStream/memory``.
   mutating func add(_ other: RememberedAudio) {
     isMuted = isMuted || other.isMuted
     volume = other.volume ?? volume
@@ -34,7 +34,7 @@ struct RememberedAudio: Equatable, Sendable {
     return RememberedAudio(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
   }
 
-  /// Removes the values that `other` contains, because they have been undone.
+  /// Removes the values that `other` contains. Call this when those values have been undone.
   mutating func remove(_ other: RememberedAudio) {
     if other.isMuted { isMuted = false }
     if other.volume != nil { volume = nil }

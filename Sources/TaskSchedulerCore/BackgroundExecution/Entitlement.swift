@@ -1,5 +1,5 @@
-/// A condition that entitles an application to run in the background (contract §5). No other
-/// condition does. `Instance.entitlements` decides which conditions an instance fulfils.
+/// A condition that entitles an application to run in the background (contract §5). These cases are
+/// the only such conditions. `Instance.entitlements` decides which conditions an instance fulfils.
 public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask

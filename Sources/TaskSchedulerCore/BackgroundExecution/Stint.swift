@@ -12,8 +12,8 @@ struct Stint: Equatable, Sendable {
   /// The progress of the daemon in stopping the processes.
   enum Suspension: Equatable {
     case none
-    /// The daemon mutes the audio of the instance. The scheduler suspends the instance when the
-    /// agent reports the mute, and at this instant at the latest.
+    /// The agent is muting the audio of the instance. The scheduler suspends the instance when the
+    /// agent reports the mute, or at this instant at the latest.
     case muting(until: Instant)
     /// The daemon is stopping the processes.
     case stopping

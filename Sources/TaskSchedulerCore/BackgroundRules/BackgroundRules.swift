@@ -24,8 +24,8 @@ public enum ResourceEvent: Equatable, Sendable {
   /// The answer to ``ResourceEffect/sample(_:)``. The daemon also sends this event when it has
   /// stopped all processes of a measured instance, and when it finds GPU use between two samples.
   case used(InstanceID, ResourceUse)
-  /// All processes have stopped, and the instance holds a lock or a lease on this file of
-  /// `SharedResources`. This event precedes ``ProcessEvent/suspensionCompleted(_:)``.
+  /// All processes have stopped, and the instance holds a lock or a lease on this file, which
+  /// `SharedResources` lists. This event precedes ``ProcessEvent/suspensionCompleted(_:)``.
   case held(InstanceID, path: String)
   /// All processes have stopped, and the addresses on which the instance listens have changed since
   /// the last report. This event precedes ``ProcessEvent/suspensionCompleted(_:)``.
@@ -89,8 +89,8 @@ struct UseMeasurement: Equatable, Sendable {
   var window: Window?
   /// The percentage of one CPU to which the instance is throttled; nil if it is not.
   var throttledTo: Int?
-  /// Whether the scheduler has throttled the instance in this stint. Stays true after it has lifted
-  /// the throttle.
+  /// Whether the scheduler has throttled the instance in this stint. This stays true after the
+  /// scheduler has lifted the throttle.
   var wasThrottled = false
 
   enum Progress: Equatable {

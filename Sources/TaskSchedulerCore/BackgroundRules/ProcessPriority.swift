@@ -11,8 +11,8 @@ public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
 
   public var isLowered: Bool { self != .foreground }
 
-  /// The value to which the daemon raises a lower oom_score_adj (proc_pid_oom_score_adj(5), -1000
-  /// to 1000); nil leaves the value that the application has set.
+  /// The least oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000): the daemon raises a lower
+  /// value to this one. nil leaves the value that the application has set.
   ///
   /// The kernel may have to kill a process before the scheduler has freed memory. These values make
   /// the kernel follow the order of contract §11. Source: this project; the values of background

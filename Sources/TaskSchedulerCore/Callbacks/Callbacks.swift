@@ -59,8 +59,8 @@ struct Callbacks: Equatable, Sendable {
   /// Returns whether a callback of this kind is in flight or waits.
   func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
 
-  /// Whether didFinishLaunching or willEnterForeground is unacknowledged. Until their
-  /// acknowledgement, an instance does not become active.
+  /// Whether didFinishLaunching or willEnterForeground is unacknowledged. Until the application
+  /// acknowledges it, the instance does not become active.
   var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
 
   /// Returns whether a callback of this kind waits behind the callback in flight.

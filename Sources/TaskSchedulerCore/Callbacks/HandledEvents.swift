@@ -5,7 +5,7 @@ struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
     /// The notice that reports the event to the application; nil for an event that the application
-    /// notices by other means and does not acknowledge.
+    /// learns of by other means and does not acknowledge.
     let notice: Notice?
     var endsAt: Instant
   }
@@ -28,8 +28,8 @@ struct HandledEvents: Equatable, Sendable {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 
-  /// Extends the time for the event that needs no acknowledgement. Returns whether there is such an
-  /// event.
+  /// Extends the time for the event that needs no acknowledgement. Returns false if the instance is
+  /// handling no such event.
   mutating func extendUnacknowledged(until endsAt: Instant) -> Bool {
     guard let index = entries.firstIndex(where: { $0.notice == nil }) else { return false }
     entries[index].endsAt = max(entries[index].endsAt, endsAt)
@@ -45,7 +45,7 @@ struct HandledEvents: Equatable, Sendable {
     return entries.remove(at: index).notice
   }
 
-  /// Removes the events whose time has ended. Returns whether there were such events.
+  /// Removes the events whose time has ended. Returns whether it removed any.
   mutating func endIfOver(at now: Instant) -> Bool {
     let count = entries.count
     entries.removeAll { $0.endsAt <= now }

@@ -4,8 +4,8 @@ public enum EndReason: Equatable, Sendable {
   case exited(code: Int32)
   /// A signal that the daemon did not send killed the leader.
   case crashed(signal: Int32)
-  /// Neither the kernel nor systemd reports how the leader ended. Either it ended while no daemon
-  /// ran, or it was not a child of the daemon and the kernel is older than 6.15.
+  /// The daemon could not learn how the leader ended. The leader ended while no daemon ran, or the
+  /// leader was not a child of the daemon and the kernel is older than 6.15.
   case unknown
   case terminatedByOperator
   case terminatedByUser
@@ -18,8 +18,9 @@ public enum EndReason: Equatable, Sendable {
   case excessiveUse
   case optedOut
   case schedulerStopped
-  /// The daemon adopted the application because of its window, and must not suspend it, for example
-  /// because it plays audio. The application continues to run, but the daemon no longer manages it.
+  /// The daemon had adopted the application because of its window, and then found that it must not
+  /// suspend the application, for example because the application plays audio. The application
+  /// continues to run, but the daemon no longer manages it.
   case released
 
   /// Whether an operator or the user ordered the end.
@@ -69,7 +70,8 @@ public struct End: Equatable, Sendable {
   public var at: Instant
   /// The details of the end; nil if there are none.
   public var detail: EndDetail?
-  /// The stop signal and its limit; nil if the daemon did not send SIGKILL after a stop signal.
+  /// The stop signal and its limit, if the daemon sent SIGKILL after the stop signal; otherwise
+  /// nil.
   public var forced: ForcedEnd?
 
   /// Creates an end with a reason.
@@ -118,8 +120,8 @@ public indirect enum EndDetail: Equatable, Sendable {
   /// The scheduler chose the application to free its memory. `warnedAt` is the instant at which the
   /// application received the memory warning; nil if it received none.
   case memory(MemoryChoice, warnedAt: Instant?)
-  /// The CPU time that the application used within this span in the background, and the share that
-  /// it was allowed to use.
+  /// The CPU time that the application used in the background within a span of time, that span, and
+  /// the share that the application was allowed to use.
   case processor(Duration, within: Duration, share: ProcessorShare)
   /// The GPU time that the application used in the background.
   case gpu(Duration)

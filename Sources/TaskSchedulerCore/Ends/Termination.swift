@@ -8,7 +8,8 @@ struct Termination: Equatable, Sendable {
   var waiters: [RequestID] = []
   /// The details of the end; nil if there are none.
   var detail: EndDetail?
-  /// The stop signal and its limit; nil if the daemon has not sent SIGKILL after a stop signal.
+  /// The stop signal and its limit, if the daemon has sent SIGKILL after the stop signal; otherwise
+  /// nil.
   var forced: ForcedEnd?
 
   /// Whether a user or an operator ordered the end. If so, the limits of the termination apply even

@@ -1,14 +1,14 @@
-/// Decides when the device wakes for keep-alive handlers, and which handlers it then calls
+/// Decides when the device wakes for keep-alive handlers, and which handlers the daemon then calls
 /// (contract §6, coalescing).
 ///
 /// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due.
-/// ``KeepAlive/due`` precedes the deadline of the handler by a lead. Let m be the shortest period
-/// (an interval without its lead). The burst at t calls exactly the handlers that are due before t
-/// + m. All other handlers wait.
+/// ``KeepAlive/due`` precedes the deadline of the handler by a lead. Let m be the shortest period;
+/// a period is an interval without its lead. The calls at one wake-up are a burst. The burst at t
+/// calls exactly the handlers that are due before t + m. All other handlers wait.
 ///
 /// **The leads** do not make calls more frequent. If an interval is k times the shortest interval,
 /// its lead is at most k times the shortest lead. Its period is therefore at least k m, and its
-/// handler still waits for every k-th burst.
+/// handler is still called at every k-th burst only.
 ///
 /// **Why the rule is right.** Below, "interval" means the period, and "deadline" means
 /// ``KeepAlive/due``.
@@ -17,23 +17,23 @@
 ///   no period is shorter than m. A handler that was not called at t is due at t + m or later by
 ///   the rule. The interval of the handler with the shortest period began at t or earlier. Its
 ///   deadline is therefore t + m at the latest, and forces a burst by then, whichever handlers are
-///   called at t. The rule thus calls exactly the handlers that cannot wait until the next burst
-///   that the deadlines force.
+///   called at t. The rule thus calls exactly the handlers that cannot wait until the next burst.
 /// - *No schedule has fewer wake-ups.* Every schedule has its first burst at or before the earliest
 ///   deadline, and its successive bursts are at most m apart. By induction, the n-th burst of the
 ///   planner is at least as late as the n-th burst of any other schedule. At any time, every other
 ///   schedule has therefore had at least as many bursts. New handlers do not change this. When the
 ///   handler with the shortest period is removed, the handlers that waited for its next burst force
-///   bursts of their own within that period. This happens once for each removal. To avoid it, the
-///   planner would have to call every handler at every burst.
+///   bursts of their own within that period. This happens once for each removal. To avoid these
+///   bursts, the planner would have to call every handler at every burst.
 /// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
 ///   burst that its deadline allows. Its k-th call is therefore as late as with any other choice. A
 ///   schedule that never has more than one wake-up per m has the same bursts, apart from the time
 ///   of its first burst.
 ///
-/// Bursts do not drift. A burst counts from the deadline that forced it, even if the machine is a
-/// moment late. Otherwise a handler with exactly twice the shortest interval would be called at
-/// every burst.
+/// Bursts do not drift. New intervals begin at the deadline that forced the burst, even if the
+/// machine runs the burst a moment late. Otherwise each late burst would postpone the next one. A
+/// handler with exactly twice the shortest interval could then never wait for a second burst, and
+/// would be called at every burst.
 public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
   /// The instants at which the handlers are due.
@@ -90,9 +90,9 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late a burst may be while the machine is awake, limited to a
-  ///   quarter of the shortest period. A later burst counts from `now`, because the machine has
-  ///   slept.
+  /// - Parameter tolerance: How late a burst may be while the machine is awake; the planner uses at
+  ///   most a quarter of the shortest period. After a later burst, the planner assumes that the
+  ///   machine has slept, and the new intervals begin at `now`.
   /// - Returns: The handlers to call now, ordered by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
@@ -121,8 +121,8 @@ public struct KeepAlivePlanner: Sendable {
     return now.duration(to: due) <= shortest / 4 ? run(countingFrom: now, at: now) : []
   }
 
-  /// Runs a burst: starts a new interval for each handler that cannot wait until the next burst
-  /// that the deadlines force. Returns these handlers.
+  /// Runs a burst: starts a new interval for each handler that cannot wait until the next burst.
+  /// Returns these handlers.
   private mutating func run(countingFrom start: Instant, at now: Instant) -> [InstanceID] {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)

@@ -11,7 +11,7 @@ struct ApplicationLocation: Equatable, Sendable {
     }
   }
 
-  /// The location from which the next significant change counts.
+  /// The location from which the scheduler measures the distance of the next significant change.
   enum Reference: Equatable {
     /// There is no reference yet. The application receives the first location.
     case awaited
@@ -33,7 +33,7 @@ struct ApplicationLocation: Equatable, Sendable {
   var regions: [RegionID: RegionMonitor] = [:]
   /// The reports that wait for the application, the oldest first.
   private(set) var waiting: [Report] = []
-  /// The last instant at which the application was told a location, a change or a crossing.
+  /// The last instant at which the application received a location, a change or a crossing.
   var lastUsed: Instant?
 
   /// The maximum number of reports in ``waiting``. A further report replaces the oldest one.
@@ -95,11 +95,11 @@ struct ApplicationLocation: Equatable, Sendable {
 /// The continuous updates of a running instance.
 struct LocationUpdates: Equatable, Sendable {
   var request: LocationRequest
-  /// The last location that the application was told.
+  /// The last location that the application received.
   var told: Location?
 
   /// Returns whether a location is at least `distanceFilter` from the last location that the
-  /// application was told.
+  /// application received.
   func wants(_ location: Location) -> Bool {
     guard let told, let filter = request.distanceFilter else { return true }
     return told.coordinate.distance(to: location.coordinate) >= filter

@@ -15,8 +15,8 @@ public struct Coordinate: Hashable, Sendable {
   /// The mean radius of the earth, in meters (IUGG).
   private static let earthRadius = 6_371_008.8
 
-  /// Returns the straight distance to another place, in meters. Up to 100 km, it is shorter than
-  /// the distance on the surface by less than 1.1 m.
+  /// Returns the straight distance to another place, in meters. Up to 100 km, the distance along
+  /// the surface is at most 1.1 m longer.
   public func distance(to other: Coordinate) -> Double {
     let (one, two) = (unitVector, other.unitVector)
     let (x, y, z) = (one.x - two.x, one.y - two.y, one.z - two.z)

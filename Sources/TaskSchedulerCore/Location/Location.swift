@@ -26,8 +26,8 @@ public struct Location: Equatable, Sendable {
     self.time = time
   }
 
-  /// The accuracy to assume, in meters, if the source does not know it. Source: this project; the
-  /// accuracy of a receiver that sees few satellites.
+  /// The accuracy, in meters, that the scheduler assumes for a location without one. Source: this
+  /// project; a receiver that sees few satellites has this accuracy.
   static let accuracyAssumed = 50.0
 
   /// How far the true position may be from the coordinate, in meters.
@@ -105,7 +105,7 @@ public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
 public struct LocationRules: Equatable, Sendable {
   public var allowed: [ApplicationID]
   public var denied: [ApplicationID]
-  /// Whether the rules allow each application that ``denied`` does not contain.
+  /// Whether the rules allow all applications except those in ``denied``.
   public var allowsAll: Bool
 
   public init(
@@ -127,7 +127,7 @@ public struct LocationRules: Equatable, Sendable {
 public enum LocationSource: Hashable, Sendable {
   case gpsd
   /// GeoClue, through the session agent of a user. Only this user's applications receive its
-  /// locations, because an agent can report anything.
+  /// locations, because the agent runs as the user and may report false locations.
   case geoClue(UserID)
   /// The cell of a modem.
   case cell
@@ -148,8 +148,8 @@ public struct LocationNeeds: Equatable, Sendable {
   /// The required accuracy of the locations; nil if no locations are required. With nil, no
   /// receiver needs to run.
   public var accuracy: LocationAccuracy?
-  /// The users whose session agents must report GeoClue's locations, in order; empty while gpsd is
-  /// available.
+  /// The users whose session agents must report GeoClue's locations, ordered by id; empty while
+  /// gpsd is available.
   public var users: [UserID]
   /// Whether the radio sources must report a change of the cell or of the access point.
   public var watchesRadio: Bool

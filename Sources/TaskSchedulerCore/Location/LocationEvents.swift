@@ -69,8 +69,8 @@ public enum LocationChange: Equatable, Sendable {
   case monitorSignificantChanges(Bool)
   /// The user's or the operator's decision, and whether the user has been asked.
   case authorize(LocationAuthorization, wasAsked: Bool)
-  /// The side of a region's boundary on which the machine is. A crossing that the application must
-  /// still receive is not stored yet.
+  /// Whether the machine is inside a region. The scheduler does not store a crossing before the
+  /// application has received it.
   case report(RegionCrossing)
 }
 
@@ -120,7 +120,7 @@ public struct LocationStatus: Equatable, Sendable {
     public var monitorsSignificantChanges: Bool
     /// The monitored regions, and for each of them whether the machine is inside.
     public var regions: [StoredLocationServices.MonitoredRegion]
-    /// The last instant at which the application was told a location, a change or a crossing.
+    /// The last instant at which the application received a location, a change or a crossing.
     public var lastUsed: Instant?
 
     /// The services that the application uses, even if it is not authorized.
@@ -137,8 +137,8 @@ public struct LocationStatus: Equatable, Sendable {
   public var locations: [UserID: Location]
   /// The instant at which each user's next location is needed for regions or significant changes.
   public var nextLooks: [UserID: Instant]
-  /// The instants until which locations posted for single users count. ``postedForAllUntil`` is the
-  /// instant for a location posted for all users.
+  /// For each user, the instant until which a location posted for this user alone counts.
+  /// ``postedForAllUntil`` is the instant for a location posted for all users.
   public var postedUntil: [UserID: Instant]
   public var postedForAllUntil: Instant?
 }

@@ -10,7 +10,7 @@ struct LocationServices: Equatable, Sendable {
   }
 
   var rules = LocationRules()
-  /// The available sources, in no order.
+  /// The available sources, in no particular order.
   var sources: [LocationSource] = []
   /// The continuous updates of instances.
   var updates: [InstanceID: LocationUpdates] = [:]

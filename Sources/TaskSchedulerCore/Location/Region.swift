@@ -1,5 +1,5 @@
 /// The id of a region, unique within its application. Names with different bytes are different ids,
-/// as in the store; Swift's strings consider some of them equal.
+/// as in the store, even if Swift's `String` considers the names equal.
 public struct RegionID: Hashable, Comparable, Sendable {
   public let name: String
 
@@ -34,7 +34,7 @@ public struct Region: Equatable, Sendable {
   public var notifiesOnEntry: Bool
   public var notifiesOnExit: Bool
 
-  /// The possible radii, in meters. Source: contract §17 for the minimum; beyond the maximum,
+  /// The allowed radii, in meters. Source: contract §17; beyond the maximum,
   /// ``Coordinate/distance(to:)`` is not exact.
   public static let radii: ClosedRange<Double> = 100...100_000
 

@@ -53,7 +53,7 @@ public enum SocketEvent: Equatable, Sendable {
 
 /// A socket-related action of the daemon.
 public enum SocketEffect: Equatable, Sendable {
-  /// Keeps a copy of the socket's descriptor, also across restarts of the daemon.
+  /// Keeps a copy of the socket's descriptor, even across restarts of the daemon.
   case hold(InstanceID, SocketID)
   case release(InstanceID, SocketID)
   /// Watches the sockets of a suspended instance. ``SocketEvent/ready(_:_:)`` reports data that

@@ -107,7 +107,7 @@ struct Memory: Equatable, Sendable {
     /// The scheduler is terminating the chosen instance, and waits for its end until `givenUpAt`.
     case ending(InstanceID, givenUpAt: Instant)
     /// The chosen instance has been killed or has ended. The scheduler waits until `givenUpAt` for
-    /// the daemon to reclaim its memory.
+    /// the daemon to reclaim the memory of that instance.
     case reclaiming(InstanceID, givenUpAt: Instant)
   }
 

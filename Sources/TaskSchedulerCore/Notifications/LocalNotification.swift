@@ -61,7 +61,7 @@ public struct NotificationDraft: Equatable, Sendable {
   }
 }
 
-/// A notification that waits for its time, as the scheduler stores it.
+/// What the scheduler knows about a notification that waits for its time.
 public struct ScheduledNotification: Equatable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey

@@ -183,8 +183,8 @@ struct Notifications: Sendable {
     setDue(notification)
   }
 
-  /// Returns the ids of the application's waiting notifications. With `id`, returns only that id,
-  /// if its notification waits.
+  /// Returns the ids of the application's waiting notifications. With `id`, returns at most this
+  /// id, and only if the notification waits.
   func waiting(of application: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     let waiting = scheduled.values.filter { $0.application == application }.map(\.id)
     let repeating = awaitingNext.values.filter { $0.application == application }.map(\.id)

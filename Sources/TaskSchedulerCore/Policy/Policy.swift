@@ -34,15 +34,15 @@ public struct Policy: Equatable, Sendable {
   /// Source: this project.
   public var suspendRetryInterval: Duration = .seconds(10)
 
-  /// `TracerCheckInterval`: how often the daemon checks whether a debugger has left an application.
-  /// While a debugger traces the application, no limit applies to it. The kernel does not report
-  /// the end of the tracing. Source: this project.
+  /// `TracerCheckInterval`: how often the daemon checks whether a debugger has detached from an
+  /// application. While a debugger traces the application, no limit applies to the application. The
+  /// kernel does not report the end of the tracing. Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
   /// `WakeTolerance`: how late the scheduler may notice a deadline and still enforce the limit. If
   /// the scheduler notices the deadline later, it assumes that the machine slept, and restarts the
-  /// limit. `BackgroundTime` and the limits for audio do not restart, but `ExpirationLead` does.
-  /// Source: this project; longer than any delay on a machine that is awake.
+  /// limit. It does not restart `BackgroundTime` and the limits for audio, but it restarts
+  /// `ExpirationLead`. Source: this project; longer than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on
@@ -90,9 +90,9 @@ public struct Policy: Equatable, Sendable {
   public var notificationsPerUserMax = 1024
 
   /// `MaxCustomChanges`: how many custom system changes with different names the scheduler holds
-  /// for each user. The scheduler frees a name when all applications have received its change.
-  /// Changes that operators post for all users have a quota of their own, of the same size. Source:
-  /// this project.
+  /// for each user. When this number is reached, the scheduler forgets the changes that all
+  /// applications have received. Changes that operators post for all users have a quota of their
+  /// own, of the same size. Source: this project.
   public var customChangesMax = 256
 
   /// `MaxTasksPerApplication`: how many background tasks an application may have outstanding.
@@ -126,7 +126,7 @@ public struct Policy: Equatable, Sendable {
 
   /// `MemoryPressureWindow`: the window in which the kernel measures `MemoryPressureStall`. The
   /// kernel accepts 500 ms to 10 s. Without CAP_SYS_RESOURCE, it accepts only multiples of 2 s, and
-  /// the daemon lengthens `MemoryPressureStall` and `MemoryPressureWindow` in proportion.
+  /// the daemon lengthens the window and `MemoryPressureStall` by the same factor.
   public var memoryPressureWindow: Duration = .seconds(1)
 
   /// `MemoryWarningTime`: how long pressure must last after the warning before the scheduler
@@ -137,8 +137,8 @@ public struct Policy: Equatable, Sendable {
   /// terminate.
   ///
   /// The lead is as long as a measurement may take: one half for finding the processes, and one
-  /// half for reading their sizes. This lead is not a setting, because the daemon derives its own
-  /// time limit for a measurement from it. Source: this project; with this lead, a choice among 500
+  /// half for reading their sizes. The lead is not a setting, because the daemon derives the time
+  /// limit of a measurement from the lead. Source: this project; with this lead, a choice among 500
   /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
@@ -153,7 +153,7 @@ public struct Policy: Equatable, Sendable {
   /// pressure lasts, the kernel reports it at least once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
-  /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
+  /// `MemoryFloorPercent`: under memory pressure of the whole machine, the scheduler terminates
   /// applications only while less than this percentage of the machine's memory is available. Below
   /// half of this percentage, the scheduler does not wait for `MemoryWarningTime`. Under pressure
   /// of the daemon's own slice, the scheduler terminates applications regardless of this
@@ -170,10 +170,9 @@ public struct Policy: Equatable, Sendable {
   public var backgroundProcessorShare = 80
 
   /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application gets. The
-  /// scheduler kills the application if it uses four fifths of this share in the next
-  /// `BackgroundUseWindow`. It also kills the application if it exceeds `BackgroundProcessorShare`
-  /// again after the throttle was lifted. Must be less than `BackgroundProcessorShare`. Source:
-  /// this project.
+  /// scheduler kills an application that uses more than four fifths of this share in the next
+  /// `BackgroundUseWindow`, or that exceeds `BackgroundProcessorShare` again after the throttle was
+  /// lifted. Must be less than `BackgroundProcessorShare`. Source: this project.
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how often the daemon samples the resource use of background
@@ -190,17 +189,18 @@ public struct Policy: Equatable, Sendable {
   /// is on no window for up to 1 ms while it moves from one window to another.
   public var focusSettleTime: Duration = .milliseconds(500)
 
-  /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
-  /// hidden before the scheduler sends the application to the background. Source: contract §20.
+  /// `HiddenGraceTime`: how long the windows of an application may be hidden before the scheduler
+  /// sends the application to the background. This time begins when `FocusSettleTime` ends. Source:
+  /// contract §20.
   public var hiddenGraceTime: Duration = .seconds(30)
 
-  /// `SessionGraceTime`: how long the reports of a session agent stay valid after the agent is
-  /// lost. Source: contract §20.
+  /// `SessionGraceTime`: how long the reports of a session agent stay valid after the connection to
+  /// the agent has ended. Source: contract §20.
   public var sessionGraceTime: Duration = .seconds(10)
 
   /// `AudioGraceTime`: how long an application with mode audio may run in the background after its
-  /// last stream has ended, been paused or muted. Source: contract §13; players close a stream
-  /// between two tracks.
+  /// last stream has ended, or has been paused or muted. Source: contract §13; players close a
+  /// stream between two tracks.
   public var audioGraceTime: Duration = .seconds(5)
 
   /// `AudioSilenceTime`: how long an application with mode audio may play only silence in the
@@ -228,8 +228,8 @@ public struct Policy: Equatable, Sendable {
   /// suspended media player. Source: contract §13.
   public var remoteReadInterval: Duration = .seconds(5)
 
-  /// `RegionDwell`: how long the machine must be beyond the boundary of a region before the
-  /// scheduler reports the crossing to the application. Source: contract §17, as on iOS.
+  /// `RegionDwell`: how long the machine must stay on the new side of a region's boundary before
+  /// the scheduler reports the crossing to the application. Source: contract §17, as on iOS.
   public var regionDwell: Duration = .seconds(20)
 
   /// `LocationFixTime`: how long a receiver may run to determine a location for regions and

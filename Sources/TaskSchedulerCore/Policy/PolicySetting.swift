@@ -39,8 +39,7 @@ extension PolicySetting {
     "Whether applications may run in the background. If false, the daemon terminates an "
       + "application that leaves the foreground.")
 
-  /// The settings that are durations, and all settings of audio. ``memory`` contains the durations
-  /// for memory pressure.
+  /// The durations, except those for memory pressure (see ``memory``), and all settings for audio.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
@@ -61,24 +60,25 @@ extension PolicySetting {
     PolicySetting(
       "LaunchTime", .timeSpan(\.launchTime, .milliseconds(10) ... .seconds(3600)),
       "How long an application that the daemon launched or adopted in the background may take to "
-        + "open its event stream. After this time, the daemon treats it as an unaware application, "
-        + "which receives no callbacks."),
+        + "open its event stream. After this time, the daemon treats the application as unaware: "
+        + "it sends no callbacks to the application."),
     PolicySetting(
       "SuspendRetryInterval",
       .timeSpan(\.suspendRetryInterval, .milliseconds(10) ... .seconds(3600)),
       "How long the daemon waits after a failed suspension before it tries again."),
     PolicySetting(
       "TracerCheckInterval", .timeSpan(\.tracerCheckInterval, .milliseconds(10) ... .seconds(60)),
-      "How often the daemon checks whether a debugger has left an application. While a debugger "
-        + "traces the application, no limit applies to it."),
+      "How often the daemon checks whether a debugger has detached from an application. While a "
+        + "debugger traces the application, no limit applies to the application."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
       "How late the daemon may notice a deadline and still enforce the limit. If the daemon "
-        + "notices the deadline later, it assumes that the machine slept, and restarts the limit. "
-        + "BackgroundTime and the limits for audio do not restart, but ExpirationLead does."),
+        + "notices the deadline later, it assumes that the machine slept, and restarts the "
+        + "limit. It does not restart BackgroundTime and the limits for audio, but it restarts "
+        + "ExpirationLead."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
-      "The shortest interval of a keep-alive handler."),
+      "The shortest interval that a keep-alive handler may have."),
     PolicySetting(
       "KeepAliveHandlerTime",
       .timeSpan(\.keepAliveHandlerTime, .milliseconds(10) ... .seconds(3600)),
@@ -112,8 +112,8 @@ extension PolicySetting {
         + "application that last had the focus becomes inactive."),
     PolicySetting(
       "HiddenGraceTime", .timeSpan(\.hiddenGraceTime, .milliseconds(10) ... .seconds(86_400)),
-      "How long, after FocusSettleTime, the windows of an application may be hidden before the "
-        + "daemon sends it to the background."),
+      "How long the windows of an application may be hidden before the daemon sends the "
+        + "application to the background. This time begins when FocusSettleTime ends."),
     PolicySetting(
       "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
       "How long the reports of a session agent stay valid after the connection to the agent has "
@@ -121,32 +121,33 @@ extension PolicySetting {
         + "audio entitles no application to run in the background."),
     PolicySetting(
       "AudioGraceTime", .timeSpan(\.audioGraceTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application with mode audio may run in the background after its last stream has "
-        + "ended, been paused or muted. The audio session of an application, with or without this "
-        + "mode, ends after the same time."),
+      "How long an application with mode audio may run in the background after its last stream "
+        + "has ended, or has been paused or muted. The audio session of an application, with or "
+        + "without this mode, ends after the same time."),
     PolicySetting(
       "AudioSilenceTime", .timeSpan(\.audioSilenceTime, .seconds(1) ... .seconds(3600)),
-      "How long an application with mode audio may play only silence in the background. After this "
-        + "time, it counts as paused."),
+      "How long an application with mode audio may play only silence in the background. After "
+        + "this time, the application counts as paused."),
     PolicySetting(
       "AudioMuteTime", .timeSpan(\.audioMuteTime, .milliseconds(1) ... .seconds(10)),
-      "How long the daemon waits, before a suspension, for the session agent to mute an audible "
-        + "application. After this time, the daemon suspends the application anyway."),
+      "How long the daemon waits, before it suspends an audible application, for the session "
+        + "agent to mute the application. After this time, the daemon suspends the application "
+        + "anyway."),
     PolicySetting(
       "DuckLevel", .count(\.duckLevel, 1...100),
-      "The percentage to which the daemon lowers the volume of an application while another "
-        + "application ducks it. The percentage applies to the scale that volume controls show, "
-        + "which is cubic: 20 lowers the level by about 42 dB. 100 means that the daemon lowers no "
-        + "volume."),
+      "While one application ducks another, the daemon lowers the volume of the ducked "
+        + "application to this percentage. The percentage applies to the scale that volume "
+        + "controls show. This scale is cubic: 20 lowers the level by about 42 dB, and 50 by "
+        + "about 18 dB. 100 means that the daemon lowers no volume."),
     PolicySetting(
       "RegionDwell", .timeSpan(\.regionDwell, .milliseconds(10) ... .seconds(3600)),
-      "How long the machine must be beyond the boundary of a region before the daemon tells an "
-        + "application that the machine entered or left the region."),
+      "How long the machine must stay on the new side of a region's boundary before the daemon "
+        + "tells an application that the machine entered or left the region."),
     PolicySetting(
       "LocationFixTime", .timeSpan(\.locationFixTime, .seconds(1) ... .seconds(900)),
-      "How long a receiver may run to determine the location for regions and significant changes. "
-        + "A location that taskctl simulates replaces the locations of the sources for the same "
-        + "time."),
+      "How long a receiver may run to determine the location for regions and significant "
+        + "changes. A location that 'taskctl post-location' simulates replaces the locations of "
+        + "the sources for the same time."),
     PolicySetting(
       "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
       "How long a suspended media player may run when a program reads its properties. Must be less "
@@ -154,8 +155,9 @@ extension PolicySetting {
     PolicySetting(
       "RemoteReadInterval",
       .timeSpan(\.remoteReadInterval, .milliseconds(20) ... .seconds(86_400)),
-      "Programs that read the properties of a suspended media player make it run at most once in "
-        + "this time. Some programs, such as status bars, read the properties all the time."),
+      "When programs read the properties of a suspended media player, the daemon resumes the "
+        + "player at most once in this time. Some programs, such as status bars, read the "
+        + "properties continually."),
     PolicySetting(
       "AudioRecordingNotice", .flag(\.audioRecordingNotice),
       "Whether the session agent shows a notification while an application records audio in the "
@@ -173,8 +175,8 @@ extension PolicySetting {
       "MemoryPressureWindow",
       .timeSpan(\.memoryPressureWindow, .milliseconds(500) ... .seconds(10)),
       "The window in which the kernel measures MemoryPressureStall. Without CAP_SYS_RESOURCE, "
-        + "the kernel accepts only multiples of 2s, and the daemon lengthens both settings in "
-        + "proportion."),
+        + "the kernel accepts only multiples of 2s, and the daemon lengthens the window and "
+        + "MemoryPressureStall by the same factor."),
     PolicySetting(
       "MemoryWarningTime", .timeSpan(\.memoryWarningTime, .milliseconds(10) ... .seconds(3600)),
       "How long pressure must last after the warning before the daemon terminates applications, "
@@ -185,11 +187,11 @@ extension PolicySetting {
         + "Must be longer than MemoryPressureWindow."),
     PolicySetting(
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
-      "Under pressure of the whole machine, the daemon terminates applications only while less "
-        + "than this percentage of the machine's memory is available. Below half of this "
-        + "percentage, the daemon does not wait for MemoryWarningTime. Under pressure within "
-        + "the slice of the applications, the daemon terminates applications regardless of this "
-        + "percentage."),
+      "Under memory pressure of the whole machine, the daemon terminates applications only while "
+        + "less than this percentage of the machine's memory is available. Below half of this "
+        + "percentage, the daemon does not wait for MemoryWarningTime. Under memory pressure "
+        + "within the systemd slice of the applications, the daemon terminates applications "
+        + "regardless of this percentage."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
       "Whether the daemon writes the memory of an application to swap as soon as the application "
@@ -216,9 +218,9 @@ extension PolicySetting {
       "How many managed sockets one application may have."),
     PolicySetting(
       "MaxSnapshotsPerUser", .count(\.snapshotsPerUserMax, 1...65_536),
-      "How many applications of one user may have a picture in the application switcher, of at "
-        + "most 1 MiB each. Beyond this number, the least recently active applications lose their "
-        + "pictures."),
+      "How many applications of one user may have a picture in the application switcher. Beyond "
+        + "this number, the least recently active applications lose their pictures. Each picture "
+        + "has at most 1 MiB."),
     PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
       "How many scheduled notifications one application may have."),
@@ -234,17 +236,16 @@ extension PolicySetting {
         + "because the daemon compares each location with each region."),
     PolicySetting(
       "MaxLocationApplicationsPerUser", .count(\.locationApplicationsPerUserMax, 1...65_536),
-      "For how many applications of one user the daemon remembers a decision about the location, "
-        + "a region, or a request for significant changes. 'taskctl location forget' makes room "
-        + "for others."),
+      "For how many applications of one user the daemon remembers a region, a request for "
+        + "significant changes, or a decision about the location. 'taskctl location forget' "
+        + "makes room for other applications."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
       "How many custom system changes with different names the daemon holds for each user. The "
-        + "daemon frees a name when all applications have received its change."),
+        + "daemon no longer holds a change that all applications have received."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
-      "The number of ended applications without a manifest that the daemon remembers for each "
-        + "user."),
+      "How many ended applications without a manifest the daemon remembers for each user."),
     PolicySetting(
       "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
       "The percentage of one CPU that an application may use in the background, averaged over "
@@ -252,8 +253,8 @@ extension PolicySetting {
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
       "The percentage of one CPU that a throttled application gets. The daemon kills the "
-        + "application if it uses four fifths of this share in the next BackgroundUseWindow, or "
-        + "if it exceeds BackgroundProcessorShare again after the throttle was lifted. Must be "
-        + "less than BackgroundProcessorShare."),
+        + "application if it uses more than four fifths of this share in the next "
+        + "BackgroundUseWindow, or if it exceeds BackgroundProcessorShare again after the daemon "
+        + "has ended the throttle. Must be less than BackgroundProcessorShare."),
   ]
 }

@@ -1,5 +1,5 @@
 /// Handles events one after the other: stores an event, passes it to the scheduler, and carries out
-/// the effects in order. Events that occur during this work wait for their turn.
+/// the effects in order. Events that occur during this work wait until it is complete.
 ///
 /// All events reach the scheduler through the pump, and all effects leave it through the pump. The
 /// daemon, the simulation and scenarios use the same pump with different stores, clocks and
@@ -25,8 +25,8 @@ public final class Pump {
 
   public var now: Instant { clock() }
 
-  /// Calls `read` with the scheduler in place, and returns its result. An access to ``scheduler``
-  /// would make a copy instead, which retains about fifty references.
+  /// Calls `read` with the scheduler, without a copy of the scheduler, and returns the result of
+  /// `read`. An access to ``scheduler`` makes a copy, which retains about fifty references.
   public func withScheduler<Result>(_ read: (borrowing Scheduler) -> Result) -> Result {
     func inPlace(_ scheduler: inout Scheduler) -> Result { read(scheduler) }
     return inPlace(&scheduler)
@@ -56,10 +56,10 @@ public final class Pump {
 
   /// Continues the work of a previous daemon that died.
   ///
-  /// Carries out the remaining effects, and then reports the absence to the scheduler
-  /// (``SchedulerEvent/recovered(lastAlive:)``). The pump then handles the events that occur during
-  /// this call. If this daemon dies before the report, the next daemon reports both absences as
-  /// one.
+  /// Carries out the remaining effects, and then tells the scheduler that no daemon ran since
+  /// `lastAlive` (``SchedulerEvent/recovered(lastAlive:)``). The pump then handles the events that
+  /// occur during this call. If this daemon dies before it tells the scheduler, the next daemon
+  /// passes the same `lastAlive`.
   ///
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.

@@ -83,7 +83,7 @@ extension EndReason {
     if case .crashed(let number) = self { .text(Signal(number).name) } else { nil }
   }
 
-  /// Whether the daemon ended the application, by itself or by the order of a user or an operator.
+  /// Whether the daemon caused the end, by itself or by the order of a user or an operator.
   fileprivate var isOfDaemon: Bool {
     switch self {
     case .exited, .crashed, .unknown: false

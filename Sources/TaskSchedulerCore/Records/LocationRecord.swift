@@ -5,7 +5,7 @@ public enum LocationRecord: Equatable, Sendable {
   case regionMonitored(RegionID)
   case regionForgotten(RegionID)
   case regionCrossed(RegionCrossing)
-  /// The application was told that the location has changed significantly.
+  /// The scheduler told the application that the location has changed significantly.
   case changedSignificantly
   /// The user or an operator has decided whether the application may learn the location.
   case authorized(LocationAuthorization)

@@ -47,7 +47,7 @@ public struct Record: Equatable, Sendable {
     /// The scheduler terminates the application to free its memory.
     case memoryChosen(MemoryChoice)
     case resources(ResourceRecord)
-    /// The application switcher shows another snapshot, or with nil the icon.
+    /// The snapshot of the application changed; with nil, the application has no snapshot any more.
     case snapshotChanged(Snapshot?)
     /// A person removed the application from the application switcher.
     case removedFromSwitcher
@@ -136,8 +136,8 @@ extension Record {
 }
 
 extension Record.Change {
-  /// The level of the record. It is no part of the description, because the log reads only the
-  /// level of a record that it does not write.
+  /// The level of the record. The description does not contain the level, because the log needs the
+  /// level first: it creates no description of a record that it does not write.
   package var level: LogLevel {
     switch self {
     case .suspensionFailed, .signalFailed: .warning

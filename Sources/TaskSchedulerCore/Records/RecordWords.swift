@@ -1,4 +1,4 @@
-// The words of records: sentences for readers, and fields for programs.
+// The words from which the sentences of records are made.
 
 extension ApplicationState {
   /// Returns the state as a predicate that follows the application's id.

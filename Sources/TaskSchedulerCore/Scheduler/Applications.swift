@@ -29,7 +29,7 @@ struct Applications: Sendable {
   private var runningByOwner: [UserID: Int] = [:]
   /// The number of outstanding background tasks of each user.
   private var tasksByOwner: [UserID: Int] = [:]
-  /// The ended applications without a manifest of each user, in the order in which they ended. A
+  /// For each user, the ended applications without a manifest, in the order in which they ended. A
   /// list may contain applications that run again.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
   private(set) var activationLast: UInt64 = 0
@@ -40,7 +40,7 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no particular order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
-  /// The allocations of all applications. A property of `box.value` is read without a copy of the
+  /// The allocations of all applications. Reading a property of `box.value` does not copy the
   /// application.
   var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
     byKey.boxes.values

@@ -1,5 +1,6 @@
 // The entitlement to run because of audio (contract §13). An instance with mode audio or with a
-// phone call has it while the instance is audible or records, and for `AudioGraceTime` afterwards.
+// phone call has this entitlement while it is audible or records, and for `AudioGraceTime`
+// afterwards.
 
 extension Instance {
   /// Whether the instance may run in the background because of its audio.
@@ -32,8 +33,8 @@ extension Instance {
     next.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
   }
 
-  /// Lets an instance in the background run for `AudioGraceTime`, because it may have begun to play
-  /// and the agent has not reported this yet.
+  /// Entitles an instance in the background to run for `AudioGraceTime`, because it may have begun
+  /// to play and the agent has not reported this yet.
   mutating func waitForAudio(in turn: inout Turn) {
     guard state == .background, termination == nil, mayPlay else { return }
     let end = turn.instant.advanced(by: turn.policy.audioGraceTime)

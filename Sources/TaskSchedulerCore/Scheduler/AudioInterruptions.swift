@@ -128,8 +128,8 @@ extension Instance {
     }
   }
 
-  /// Replaces the cause of an interruption: a phone call by an application, or an application by a
-  /// phone call.
+  /// Continues an interruption with another cause: an application interrupts in place of a phone
+  /// call, or a phone call in place of an application.
   fileprivate mutating func continueAudioInterruption(
     by interrupter: AudioInterrupter, in turn: inout Turn
   ) {
@@ -140,9 +140,9 @@ extension Instance {
     record(.audioInterrupted(by: interrupter), in: &turn)
   }
 
-  /// Ends the interruption of the instance's audio, if there is one. Tells the application, if it
-  /// was told of the interruption; this resumes a suspended application. After a phone call, also
-  /// lets a muted application run, so that it can play again.
+  /// Ends the interruption of the instance's audio, if there is one. If the application was told of
+  /// the beginning, tells it of the end, which resumes a suspended application. After a phone call,
+  /// a muted application may run for `EventTime`, so that it can play again.
   mutating func endAudioInterruption(in turn: inout Turn) {
     guard let interrupted = audio?.interrupted else { return }
     audio?.interrupted = nil
@@ -166,7 +166,8 @@ extension Instance {
     playOn(in: &turn)
   }
 
-  /// Lets an instance in the background run until the agent reports that it plays again.
+  /// Entitles an instance in the background to run for `EventTime`, so that it can play again.
+  /// Resumes the instance if it is suspended.
   private mutating func playOn(in turn: inout Turn) {
     if state.isForeground { return }
     runForEvent(turn.policy.eventTime, cause: .callEnded, in: &turn)
@@ -175,8 +176,8 @@ extension Instance {
   /// Whether the agent has paused the instance's media player because of an interruption.
   var isPaused: Bool { audio?.interrupted?.means == .paused }
 
-  /// Forgets that the agent has paused the instance's media player, because the user now controls
-  /// the player.
+  /// If the agent has paused the instance's media player, ends the interruption without a command
+  /// to the player, because the user now controls the player.
   mutating func forgetPause(in turn: inout Turn) {
     guard isPaused else { return }
     audio?.interrupted = nil

@@ -1,13 +1,14 @@
-// What audio servers remember because of the daemon (contract.md#audio-unmute,
-// contract.md#audio-duck-restored).
+// The mutes and volumes that audio servers remember because of the daemon
+// (contract.md#audio-unmute, contract.md#audio-duck-restored).
 //
-// A server remembers the mute and the volume of a stream in a memory, and applies them to the next
-// stream with the same memory. The scheduler notes which mutes and volumes its orders leave in the
-// memories, and undoes them for each new stream.
+// A server remembers the mute and the volume of a stream in an entry, whose number is
+// `AudioStream.memory`. The next stream with the same entry begins with this mute and this volume.
+// The scheduler remembers which mutes and volumes its orders leave in the entries, and undoes them
+// for each new stream.
 
 extension Scheduler {
-  /// Returns the mutes and volumes that the daemon's orders have left in the server's memories, for
-  /// streams that have not ended. The keys are the numbers of the memories.
+  /// Returns the mutes and volumes that the server remembers because of the daemon, for streams
+  /// that have not ended. The keys are the numbers of the server's entries.
   func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
     var held: [UInt32: RememberedAudio] = [:]
     for id in instancesWithAudio(of: user).sorted() {
@@ -27,8 +28,8 @@ extension Scheduler {
     return held
   }
 
-  /// Notes what the server remembers of ended streams. Ignores further memories beyond a maximum,
-  /// because any program can create them.
+  /// Records the mutes and volumes of ended streams that the server remembers. Ignores new entries
+  /// beyond a maximum, because any program can create entries.
   mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
     for (memory, audio) in ended.sortedByKey where memory != 0 {
       let count = sessions.audio[user]?.remembered.count ?? 0
@@ -39,9 +40,8 @@ extension Scheduler {
     }
   }
 
-  /// Updates the streams that must be unmuted, or whose volumes must be restored, and that belong
-  /// to no running instance. Removes the streams that the agent has restored, and the streams that
-  /// have ended.
+  /// Updates the streams without a running instance that must be unmuted or whose volumes must be
+  /// restored. Removes the streams that the agent has restored, and the streams that have ended.
   mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
       switch all[id]?.isMuted {
@@ -65,7 +65,7 @@ extension Scheduler {
     }
   }
 
-  /// Undoes what the server remembers because of the daemon, for each new stream.
+  /// Undoes the remembered mute and volume of each new stream.
   mutating func restoreNewStreams(
     _ all: [AudioStreamID: AudioStream], _ remembered: [UInt32: RememberedAudio],
     of user: UserID, in turn: inout Turn
@@ -86,8 +86,9 @@ extension Scheduler {
         sessions.audio[user]?.unstarted[stream.id] = audio
         continue
       }
-      // Restoring a stream also restores its memory. A new stream has the mute and the volume that
-      // its memory contains, so the memory no longer contains what the stream does not have.
+      // When the agent restores the stream, the server also remembers the restored values. A stream
+      // that runs in its first report began with all values of its entry, so a value that the
+      // stream lacks is no longer in the entry.
       forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
         updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }
@@ -106,7 +107,7 @@ extension Scheduler {
     }
   }
 
-  /// Undoes what the server remembers for a new stream that belongs to no instance.
+  /// Undoes the remembered mute and volume of a new stream that belongs to no instance.
   private mutating func restore(
     _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
   ) {
@@ -125,8 +126,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Undoes what the server remembers for a new stream of the instance. A stream that must be muted
-  /// anyway stays muted.
+  /// Undoes the remembered mute and volume of a new stream of the instance. A stream that must be
+  /// muted anyway stays muted.
   fileprivate mutating func restore(
     _ stream: AudioStream, _ remembered: RememberedAudio, in turn: inout Turn
   ) {

@@ -57,8 +57,8 @@ extension Scheduler {
       || !interrupted.isMuted && audio.isAudible && !before.isAudible
   }
 
-  /// Moves the pending unmutes and volume restorations of streams to the instance that the streams
-  /// now belong to.
+  /// Moves the streams that must be unmuted, or whose volumes must be restored, to the instance to
+  /// which they now belong.
   private mutating func adopt(
     _ own: [AudioStream], by id: InstanceID, of user: UserID, in turn: inout Turn
   ) {
@@ -92,7 +92,7 @@ extension Scheduler {
     }
   }
 
-  /// Discards the reports of an agent that was lost `SessionGraceTime` ago.
+  /// Discards the reports of an agent whose connection ended `SessionGraceTime` ago.
   mutating func forgetAudio(of user: UserID, in turn: inout Turn) {
     sessions.audio[user]?.agent = nil
     let ids = instancesWithAudio(of: user).sorted()
@@ -117,8 +117,8 @@ extension Scheduler {
   }
 
   /// Ends the measurements, the notice, the mutes and the lowered volumes of an instance that has
-  /// ended. The instance's processes may continue to run, and the server remembers the mutes of
-  /// ended streams.
+  /// ended. This is necessary because processes of the instance may continue to run, and because
+  /// the server remembers the mutes and volumes of ended streams.
   mutating func restoreAudio(of instance: Instance, in turn: inout Turn) {
     if let measured = instance.audio?.silence.measured, !measured.isEmpty {
       turn.emit(.audio(.stopMeasuring(instance.application.owner, measured)))
@@ -227,9 +227,9 @@ extension Instance {
     }
   }
 
-  /// Returns whether the agent must show the user that the instance records in the background. The
-  /// agent does not show an instance that has only callbacks to acknowledge, because the scheduler
-  /// suspends it soon.
+  /// Returns whether the agent must show the user that the instance records in the background.
+  /// While the instance has unacknowledged callbacks, the agent shows it only if audio entitles it
+  /// to run, because the scheduler may otherwise suspend it soon.
   private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
     guard state == .background, termination == nil, audio?.isRecording == true else {
       return false
@@ -238,8 +238,8 @@ extension Instance {
       || callbacks.isEmpty && isEntitled(turn.policy, at: turn.instant, byAudio: false)
   }
 
-  /// Orders the agent to measure whether the audible streams play only silence, if nothing but
-  /// these streams entitles the instance to run. Otherwise orders the agent to stop measuring.
+  /// Orders the agent to measure whether the audible streams play only silence, if these streams
+  /// alone entitle the instance to run. Otherwise orders the agent to stop measuring.
   private mutating func adjustMeasuring(in turn: inout Turn) {
     guard let streams = audio?.streams else { return }
     let audible = mayBeMeasured(at: turn.instant, turn.policy) ? streams.filter(\.isAudible) : []
@@ -274,8 +274,8 @@ extension Instance {
     }
   }
 
-  /// Changes the audio of the instance. If audio begins or ceases to entitle the instance to run,
-  /// its priority changes.
+  /// Makes a change after which audio or location updates may begin or cease to entitle the
+  /// instance to run. Adapts the priority of the instance.
   mutating func changeAudio(
     in turn: inout Turn, _ change: (inout Instance) -> Void
   ) {
@@ -286,8 +286,8 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes that the server remembers of ended streams. The keys are the
-  ///   numbers of the server's memories.
+  /// - Returns: The mutes and volumes of ended streams that the server remembers because of the
+  ///   daemon. The keys are the numbers of the server's entries (``AudioStream/memory``).
   fileprivate mutating func takeAudio(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
   ) -> [UInt32: RememberedAudio] {

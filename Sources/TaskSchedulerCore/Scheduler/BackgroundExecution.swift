@@ -50,7 +50,7 @@ extension Instance {
     }
   }
 
-  /// Begins the suspension, or continues it once the audio is muted.
+  /// Begins the suspension, or continues it when the audio is muted or `AudioMuteTime` has passed.
   private mutating func suspend(_ progress: Stint.Suspension, in turn: inout Turn) {
     let isAudible = audio?.isAudible ?? false
     switch progress {
@@ -106,8 +106,9 @@ extension Instance {
 
   /// Suspends an instance again after another program has resumed one of its processes.
   ///
-  /// The instance is in the background until the suspension is complete. If a process was also
-  /// resumed less than `SuspendRetryInterval` ago, the scheduler first waits for that interval.
+  /// The instance is in the background until the suspension is complete. If another program already
+  /// resumed a process less than `SuspendRetryInterval` ago, the scheduler first waits for
+  /// `SuspendRetryInterval`.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
     let wasLostRecently = suspensionLostAt.map {

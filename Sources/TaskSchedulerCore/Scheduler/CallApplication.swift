@@ -4,9 +4,9 @@
 // incoming call concerns.
 
 extension Scheduler {
-  /// Lets an application run for `EventTime` because of an incoming call. If the application does
-  /// not run, launches it in the background. Does nothing if the application is in the foreground
-  /// already, or can be neither woken nor launched.
+  /// Entitles an application to run for `EventTime` because of an incoming call. If the application
+  /// does not run, launches it in the background, if possible. An application in the foreground
+  /// runs anyway.
   mutating func incomingCall(for key: ApplicationKey, in turn: inout Turn) {
     guard let application = applications[key] else { return }
     if let id = application.instance {

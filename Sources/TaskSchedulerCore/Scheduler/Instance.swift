@@ -149,7 +149,7 @@ struct Instance: Equatable, Sendable {
     if let window {
       try require(
         window.unfocusedSince == nil || isActiveOrActivating || termination != nil,
-        "an inactive instance has a limit after which it becomes inactive")
+        "an instance that is not active has a limit after which it becomes inactive")
       try require(
         window.hiddenSince == nil || state.isForeground && window.isHidden,
         "an instance has a limit for hidden windows, but is not in the foreground with all windows "

@@ -1,5 +1,6 @@
-// The start of applications (contract §2, §8). The scheduler launches an application, the
-// application registers itself, or an operator or the daemon adopts a running process.
+// The start of applications (contract §2, §8). There are three ways: the scheduler launches a
+// program, a running program registers itself as an application, or an operator or the daemon
+// adopts a running process.
 
 /// The way in which an instance starts.
 struct StartPlan: Equatable, Sendable {

@@ -2,7 +2,8 @@
 // transitions that follow for other applications at the seat.
 
 extension Instance {
-  /// Opens the event stream of the instance, for the first time or again after a lost connection.
+  /// Opens the event stream of the instance, for the first time or again after the connection has
+  /// ended.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
     // The stream counts as closed until the reply, which must be the first message on it.

@@ -47,9 +47,9 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Begins the looks that are due soon, because the machine is awake anyway. A look whose time has
-  /// come begins when the scheduler handles the deadline, unless the location of this turn replaces
-  /// the look. If the last look found no location, the next look does not begin early.
+  /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
+  /// now begins when the scheduler handles the deadline, unless the current event brings a
+  /// location. If the last look found no location, the next look does not begin early.
   mutating func lookEarly(in turn: Turn) {
     if location.users.isEmpty { return }
     for user in location.users.sortedKeys {
@@ -145,8 +145,8 @@ extension Scheduler {
 
   // MARK: Needs
 
-  /// Tells the sources the needs of the applications, if these have changed. Call this at the end
-  /// of each turn.
+  /// Tells the sources the needs of the applications, if the needs have changed. Call this at the
+  /// end of each ``Turn``.
   mutating func updateLocationNeeds(in turn: inout Turn) {
     if location.isIdle { return }
     var needs = LocationNeeds()
@@ -177,7 +177,7 @@ extension Scheduler {
 
   // MARK: Status
 
-  /// Returns the questions that wait for the answer of a user, in order.
+  /// Returns the applications whose questions wait for the answer of a user, ordered by id.
   public func locationQuestions(for user: UserID) -> [ApplicationKey] {
     location.applications.filter { $0.key.owner == user && $0.value.isAsking }.sortedKeys
   }
@@ -209,8 +209,8 @@ extension Scheduler {
       updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
       monitorsSignificantChanges: location.applications[key]?.reference != nil,
       regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
-    // If the application uses no service, the manifest denies the location only if it names no
-    // service.
+    // If the application uses no service, the manifest denies the location only if the manifest
+    // names no service.
     let services = use.services.isEmpty ? LocationService.allCases : use.services
     let denials = services.map { denial(of: key, $0) }
     if denials.allSatisfy({ $0 == denials[0] }) { use.denial = denials[0] }

@@ -179,7 +179,7 @@ extension Scheduler {
 
   // MARK: Entitlement
 
-  /// Lets the running instance of an application run in the background while its continuous updates
+  /// Entitles the instance of an application to run in the background while its continuous updates
   /// are started and authorized.
   mutating func updateLocating(of key: ApplicationKey, in turn: inout Turn) {
     guard let id = applications[key]?.instance else { return }

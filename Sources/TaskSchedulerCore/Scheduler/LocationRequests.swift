@@ -249,7 +249,7 @@ extension Scheduler {
   /// Makes a change that may affect authorizations. Then informs each running application whose
   /// authorization has changed.
   ///
-  /// - Parameter added: The applications that the change may add.
+  /// - Parameter added: The applications that the scheduler may know only after the change.
   private mutating func changeAuthorizations(
     of added: [ApplicationKey], in turn: inout Turn, _ change: (inout Scheduler) -> Void
   ) {
@@ -277,8 +277,8 @@ extension Scheduler {
     turn.emit(.location(.store(id, key, change)))
   }
 
-  /// Stores whether the machine is inside a region. The caller calls this when it delivers the
-  /// report of the crossing, or when the application receives no report.
+  /// Stores whether the machine is inside a region. Call this when the application receives the
+  /// report of the crossing, or when it needs no report.
   mutating func storeReport(
     _ crossing: RegionCrossing, of key: ApplicationKey, in turn: inout Turn
   ) {
@@ -336,8 +336,8 @@ extension Scheduler {
     }
   }
 
-  /// After a recovery, repeats the orders to store the changes that the store has not answered, and
-  /// tells the sources the current needs again.
+  /// After a recovery, sends the store the unanswered changes again, and tells the sources the
+  /// current needs again.
   func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

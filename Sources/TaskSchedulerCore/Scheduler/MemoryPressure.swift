@@ -12,7 +12,7 @@
 //
 // The scheduler measures the sizes of the candidates in advance: during `MemoryWarningTime`, or
 // when the available memory is near `MemoryFloorPercent`. The choice then need not wait for the
-// sizes. The measurement does not terminate an application earlier.
+// sizes. An early measurement does not make a termination earlier.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {

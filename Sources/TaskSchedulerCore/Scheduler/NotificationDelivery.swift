@@ -116,8 +116,8 @@ extension Scheduler {
 
   // MARK: Firing
 
-  /// The maximum number of notifications that fire in one turn, so that they do not delay other
-  /// events. The others fire in the next turns.
+  /// The maximum number of notifications that fire at once. The scheduler can handle other events
+  /// before it fires the next notifications.
   private static let firedAtOnceMax = 8
 
   /// Fires the notifications that are due.
@@ -163,8 +163,8 @@ extension Scheduler {
     }
   }
 
-  /// Activates an application because the user has chosen a notification that is about it. If the
-  /// application does not run, launches it.
+  /// Activates an application because the user has chosen a notification about it or has answered a
+  /// call. If the application does not run, launches it.
   mutating func bringToFront(_ key: ApplicationKey, in turn: inout Turn) {
     if let running = applications[key]?.instance {
       if instances[running]?.state != .active { activate(nil, key, in: &turn) }
@@ -174,8 +174,8 @@ extension Scheduler {
       launch(nil, key, target: .foreground, reason: .notification, in: &turn)
     }
     if let launching = applications[key]?.launching {
-      // An earlier launch may lead to the background. The choice of the notification requires the
-      // foreground.
+      // A launch that was already in progress may lead to the background. The user's choice
+      // requires the foreground.
       launches[launching]?.plan.target = .foreground
     }
   }

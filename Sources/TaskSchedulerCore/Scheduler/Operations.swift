@@ -163,8 +163,8 @@ extension Scheduler {
 
   // MARK: Seats
 
-  /// Deactivates the other applications of a seat, because the application `key` enters its
-  /// foreground. That application does not wait for the transitions of the others.
+  /// Deactivates the other applications of a seat, because the application `key` enters the
+  /// foreground of the seat. The application `key` does not wait for the transitions of the others.
   ///
   /// An application whose windows are known becomes inactive, because the user may still see it. An
   /// application without known windows goes to the background.

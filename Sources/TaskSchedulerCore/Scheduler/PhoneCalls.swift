@@ -76,7 +76,7 @@ extension Scheduler {
     for user in usersWithAudio { arbitrateAudio(of: user, in: &turn) }
   }
 
-  /// The users who have an instance with audio, in order.
+  /// The users who have an instance with audio, ordered by id.
   private var usersWithAudio: [UserID] {
     let owners = instances.boxes.values.lazy.filter { $0.value.audio != nil }
       .map(\.value.application.owner)

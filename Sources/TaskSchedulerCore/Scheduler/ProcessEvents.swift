@@ -22,8 +22,8 @@ public enum ProcessEvent: Equatable, Sendable {
   /// An activity that may be an entitlement began or ended.
   case activityBegan(InstanceID, Activity)
   case activityEnded(InstanceID, Activity)
-  /// The daemon must not suspend an instance that was adopted because of its window. The reason is
-  /// a clause about the application.
+  /// The daemon adopted the instance because of its window, and has now found that it must not
+  /// suspend the instance. The reason is a clause about the application.
   case released(InstanceID, reason: String)
 }
 

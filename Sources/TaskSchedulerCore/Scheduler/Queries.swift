@@ -7,7 +7,7 @@ extension Scheduler {
   }
 
   /// Returns the status of every application. Applications in the application switcher come first,
-  /// in its order; the others follow, ordered by id.
+  /// in the order of the switcher; the others follow, ordered by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
     let switcher = applications.switcher
     let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
@@ -29,7 +29,7 @@ extension Scheduler {
   /// The manifests in force, ordered by their ids.
   public var manifests: [Manifest] { applications.allManifests }
 
-  /// Returns the owners of the applications with an id.
+  /// Returns the users that own an application with the id.
   public func owners(of id: ApplicationID) -> [UserID] {
     applications.owners(of: id)
   }
@@ -59,7 +59,8 @@ extension Scheduler {
     return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()
   }
 
-  /// The locked seats that only a request locked; see ``SessionEvent/locked(_:byRequest:)``.
+  /// The seats that are locked only because of a request to logind; see
+  /// ``SessionEvent/locked(_:byRequest:)``.
   public var seatsLockedByRequest: [SeatID] {
     lockedSeats.filter { sessions.locks[$0]?.isRequest == true }
   }
@@ -82,8 +83,8 @@ extension Scheduler {
     sessions.audio.filter { $0.value.agent == .attached }.sortedKeys
   }
 
-  /// Returns, for each seat, the front one of the given instances. This is the active instance,
-  /// otherwise one in the foreground, otherwise the instance that was active last.
+  /// Returns one of the given instances for each seat: the active instance, otherwise one in the
+  /// foreground, otherwise the instance that was active last.
   public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
     var front: [SeatID: (rank: Int, activation: UInt64, id: InstanceID)] = [:]
     for id in ids {

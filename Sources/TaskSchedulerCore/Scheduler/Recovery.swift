@@ -18,7 +18,7 @@ extension Scheduler {
 
 extension Instance {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
-    restartLimitsPassed(since: lastAlive, in: &turn)
+    restartLimits(since: lastAlive, in: &turn)
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, priority(in: state))))
@@ -35,15 +35,16 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Restarts every limit that passed during the daemon's absence, because during that time no
-  /// daemon could warn the application or receive its answers. `BackgroundTime` does not restart,
-  /// only `ExpirationLead` does. Other limits do not change.
-  private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
+  /// Restarts the limits that the daemon's absence has affected, because during that time no daemon
+  /// could warn the application or receive its answers. These are the limit of a callback, which
+  /// the scheduler sends again, and every other limit that passed during the absence.
+  /// `BackgroundTime` does not restart, only `ExpirationLead` does.
+  private mutating func restartLimits(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy
     func passed(_ due: Instant?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stint?.time.nextDue(policy)) { stint?.time.restartLead(at: now) }
-    if passed(callbacks.deadline(policy)) { callbacks.restartLimit(at: now) }
+    if let due = callbacks.deadline(policy), lastAlive < due { callbacks.restartLimit(at: now) }
     if passed(handling.nextEnd) {
       handling.extend(until: now.advanced(by: policy.eventTime))
     }

@@ -1,10 +1,10 @@
 // Automatic launches (contract §8). The scheduler launches applications when the daemon starts. It
-// also launches them after an end that neither the application (exit code 0) nor a user or an
-// operator chose.
+// also launches an application again after it has ended, except after an exit with code 0 and after
+// an end that a user or an operator ordered.
 
 extension Application {
   /// Whether the scheduler launches the application without a request: when the daemon starts, and
-  /// after an end that neither the application nor a user or an operator chose.
+  /// after an end that requires a relaunch.
   fileprivate var isPersistent: Bool {
     guard let manifest, manifest.launchKey == key else { return false }
     return manifest.isLaunchable && manifest.multitasking

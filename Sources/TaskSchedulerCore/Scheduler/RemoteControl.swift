@@ -1,8 +1,8 @@
 // Remote control (contract §13): media keys and similar commands reach the application that was
-// audible last, also when it is suspended.
+// audible last, even when it is suspended.
 //
 // A session agent sees every call to a media player on the session bus. The call waits in the
-// player's socket, so the scheduler only has to let the player run. The player then answers by
+// player's socket, so the scheduler only has to resume the player. The player then answers by
 // itself. An aware application that is no media player on the bus receives the commands as notices.
 
 extension Scheduler {
@@ -39,8 +39,8 @@ extension Scheduler {
     updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
   }
 
-  /// Notes that the user controls a media player. If the player was paused because of another
-  /// application, the player may now interrupt that application.
+  /// Records that the user controls a media player. If the agent paused the player because of
+  /// another application, the player may now interrupt that application.
   private mutating func commanded(_ id: InstanceID, of user: UserID) {
     sessions.audio[user]?.players.all[id]?.mustPlay = false
     if instances.boxes[id]?.value.isPaused == true { sessions.audio[user]?.active[id] = nil }
@@ -48,8 +48,8 @@ extension Scheduler {
 
   /// Returns whether a call to a media player has an effect. In the foreground, only a command to a
   /// player that the agent has paused has an effect. In the background, every command has an
-  /// effect. A read within `RemoteReadInterval` of an earlier read has an effect only if the
-  /// instance is suspended and no read waits yet.
+  /// effect, and so does the first read in `RemoteReadInterval`. A further read in this interval
+  /// has an effect only if the instance is suspended and no read waits yet.
   public func isAffected(
     by call: PlayerCall, _ id: InstanceID, of user: UserID, at now: Instant
   ) -> Bool {
@@ -64,8 +64,8 @@ extension Scheduler {
       || instance.isSuspendedOrStopping && !player.isReadWaiting
   }
 
-  /// Returns whether less than `RemoteReadInterval` has passed since the scheduler last let the
-  /// instance run for a read.
+  /// Returns whether less than `RemoteReadInterval` has passed since the scheduler last granted the
+  /// instance time to answer a read.
   private func isTooEarly(_ id: InstanceID, of user: UserID, at now: Instant) -> Bool {
     guard let readAt = sessions.audio[user]?.players.all[id]?.readAt else { return false }
     return now < readAt.advanced(by: policy.remoteReadInterval)

@@ -90,8 +90,8 @@ extension Instance {
     enforceProcessorShare(use.processor - window.processor, within: time, measurement, in: &turn)
   }
 
-  /// Throttles an instance that used too much CPU time. Kills an instance that used four fifths of
-  /// its throttled share, or that used too much again after a throttle.
+  /// Throttles an instance that used too much CPU time. Kills an instance that used more than four
+  /// fifths of its throttled share, or that used too much again after a throttle.
   private mutating func enforceProcessorShare(
     _ used: Duration, within window: Duration, _ measurement: UseMeasurement, in turn: inout Turn
   ) {

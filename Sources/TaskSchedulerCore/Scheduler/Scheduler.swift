@@ -73,8 +73,8 @@ public struct Scheduler: Sendable {
   private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
-      // Lost agents come first, because the limits below must not follow from reports that are no
-      // longer valid.
+      // Disconnected agents come first, because the limits below must not follow from reports that
+      // are no longer valid.
       sessionsDue(in: &turn)
       readsDue(in: &turn)
       audioSessionsDue(in: &turn)

@@ -16,7 +16,7 @@ public enum SessionEvent: Equatable, Sendable {
   case agentLost(UserID)
   /// All streams of the user's audio server.
   case audio(UserID, AudioSnapshot)
-  /// The agent that reported the audio of the user is lost.
+  /// The connection to the agent that reported the audio of the user has ended.
   case audioLost(UserID)
   /// The user has chosen the notice about an application that records.
   case recordingChosen(ApplicationKey)
@@ -80,8 +80,8 @@ extension Scheduler {
       guard previous != next else { continue }
       changed.append(id)
       if next == .closed, previous != nil { closed.append(id) }
-      // All windows change before the first transition. An activation sends another application to
-      // the background only if that application has no known window.
+      // This loop records all windows before the first transition, because an activation sends
+      // another application to the background only if that application has no known window.
       updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
     }
     for id in closed { updateInstance(id, in: &turn) { $0.windowsClosed(in: &$1) } }
@@ -134,10 +134,10 @@ extension Scheduler {
 
   // MARK: Lost agents
 
-  /// Discards the reports of the agents that were lost `SessionGraceTime` ago. The focus then no
-  /// longer changes the states of their applications. The compositor has probably ended and closed
-  /// the windows. The scheduler therefore resumes suspended applications that had windows, so that
-  /// they can exit.
+  /// Discards the reports of the agents whose connections ended `SessionGraceTime` ago. The focus
+  /// then no longer changes the states of the users' applications. The compositor has probably
+  /// ended and closed the windows. The scheduler therefore resumes suspended applications that had
+  /// windows, so that they can exit.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
     for user in sessions.audio.sortedKeys {
@@ -161,7 +161,8 @@ extension Scheduler {
     }
   }
 
-  /// Restarts `SessionGraceTime` for lost agents, which could not attach while no daemon ran.
+  /// Restarts `SessionGraceTime` for disconnected agents, which could not attach while no daemon
+  /// ran.
   mutating func recoverSessions(in turn: inout Turn) {
     for (user, agent) in sessions.agents where agent.lostAt != nil {
       sessions.agents[user] = .lost(at: turn.instant)
@@ -248,16 +249,16 @@ extension Instance {
     enqueue([.willEnterForeground], in: &turn)
   }
 
-  /// Resumes a suspended instance for `EventTime`, because all of its windows have been closed. It
-  /// could not close them itself, so its compositor or X server has ended or disconnected it. Most
-  /// programs exit when they notice that.
+  /// Resumes a suspended instance for `EventTime`, because all of its windows have been closed or
+  /// have become unknown. The instance could not close them itself, so the compositor or X server
+  /// has probably ended or has disconnected the instance. Most programs exit when they notice that.
   mutating func windowsClosed(in turn: inout Turn) {
     guard termination == nil, state == .suspended else { return }
     runForEvent(turn.policy.eventTime, cause: .closed, in: &turn)
   }
 
-  /// Sends the application a notice that it must acknowledge, and lets it run for `EventTime` to
-  /// handle the notice.
+  /// Sends the application a notice that it must acknowledge, and entitles it to run for
+  /// `EventTime` to handle the notice.
   mutating func handle(
     _ notice: (CallbackID) -> Notice, cause: TransitionCause, in turn: inout Turn
   ) {
@@ -271,8 +272,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Lets an instance in the background run for `time`, because of an event that the application
-  /// notices by other means and does not acknowledge.
+  /// Entitles an instance in the background to run for `time`, and resumes it if it is suspended.
+  /// The application learns of the event by other means than a notice, and does not acknowledge it.
   mutating func runForEvent(
     _ time: Duration, cause: TransitionCause, in turn: inout Turn
   ) {

@@ -36,8 +36,8 @@ extension Instance {
     }
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
-    // The application sent the request before its processes were stopped. The daemon must also
-    // watch the new socket.
+    // The application is suspended, and sent the request before its processes were stopped. The
+    // daemon must also watch the new socket.
     if phase == .suspended(isStopping: false) { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)

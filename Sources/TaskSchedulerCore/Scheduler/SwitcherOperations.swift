@@ -32,8 +32,8 @@ extension Scheduler {
     _ request: RequestID, _ id: InstanceID, _ snapshot: Snapshot?, in turn: inout Turn
   ) {
     guard let instance = instances[id], instance.termination == nil else {
-      // The daemon stored the picture before it sent this event. Without this order, it would keep
-      // the picture.
+      // The daemon stored the picture before it sent this event. Without this effect, the daemon
+      // would keep the picture.
       if let picture = snapshot?.picture { turn.emit(.dropPicture(picture)) }
       guard let key = instances[id]?.application else {
         return turn.reply(request, .refused(.invalidState(.notRunning)))

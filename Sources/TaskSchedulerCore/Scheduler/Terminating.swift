@@ -35,9 +35,9 @@ extension Instance {
     }
   }
 
-  /// Applies the limits of the instance again, although a debugger traces it, if an operator or the
-  /// user ordered the end. Restarts the limits for unanswered messages, the event time, the launch
-  /// and the stop signal.
+  /// If an operator or the user ordered the end, applies the limits of the instance even while a
+  /// debugger traces it. In this case, restarts the limits for unanswered messages, the event time,
+  /// the launch and the stop signal.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {
@@ -48,7 +48,7 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Whether the daemon is killing the instance, which therefore receives no further message.
+  /// Whether the daemon is killing the instance. If so, the instance receives no further message.
   var isKilled: Bool {
     if case .killed = termination?.phase { true } else { false }
   }
@@ -72,7 +72,7 @@ extension Instance {
     turn.emit(.kill(id))
   }
 
-  /// Kills the instance if it has not ended within `TerminateTimeout` of its stop signal.
+  /// Kills the instance, because it has not ended within `TerminateTimeout` of its stop signal.
   mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
     termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
     kill(reason, in: &turn)
@@ -86,8 +86,8 @@ extension Instance {
     }
   }
 
-  /// Ends the management of the instance, whose processes continue to run: the scheduler stops, or
-  /// must not suspend the application.
+  /// Ends the management of the instance, because the scheduler stops or must not suspend the
+  /// application. The processes continue to run.
   func leaveRunning(
     _ reason: EndReason, cause: TransitionCause, detail: EndDetail?, in turn: inout Turn
   ) -> End {

@@ -93,8 +93,8 @@ extension Instance {
   }
 
   /// Restarts the limits of unanswered messages and of windows after the machine slept past a
-  /// limit, because the agent could not report the windows meanwhile. `BackgroundTime` does not
-  /// restart, only `ExpirationLead` does.
+  /// limit. During the sleep, the application could not answer, and the agent could not report
+  /// windows. `BackgroundTime` does not restart, only `ExpirationLead` does.
   private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)

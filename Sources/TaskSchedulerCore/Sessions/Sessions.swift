@@ -1,7 +1,7 @@
 /// The session agents (contract §20), and the seats whose screen is locked.
 struct Sessions: Equatable, Sendable {
-  /// The session agents by user: those that are attached, and those that were lost less than
-  /// `SessionGraceTime` ago.
+  /// The session agents by user: those that are attached, and those whose connections ended less
+  /// than `SessionGraceTime` ago.
   var agents: [UserID: SessionAgent] = [:]
   /// The audio servers and the media players, by user. An entry exists while the scheduler must
   /// remember something about them.
@@ -27,7 +27,8 @@ struct Sessions: Equatable, Sendable {
     return audio.values.lazy.flatMap { $0.active.values.lazy.compactMap(\.endsAt) }.min()
   }
 
-  /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
+  /// The earliest instant at which the connection to one of these agents ended; nil if all are
+  /// attached.
   var firstLoss: Instant? {
     if agents.isEmpty, audio.isEmpty { return nil }
     let audioLoss = audio.values.lazy.compactMap { $0.agent?.lostAt }.min()
@@ -35,7 +36,7 @@ struct Sessions: Equatable, Sendable {
   }
 }
 
-/// The connection of a session agent.
+/// The state of the connection to a session agent.
 enum SessionAgent: Equatable, Sendable {
   case attached
   case lost(at: Instant)
@@ -51,14 +52,13 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ReturnedMute] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
-  /// The mutes and volumes of ended streams that the server remembers because the daemon set them.
-  /// The keys are the numbers of the server's memories.
+  /// The mutes and volumes of ended streams that the server remembers because of the daemon. The
+  /// keys are the numbers of the server's entries (``AudioStream/memory``).
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams that the last report contains and that have run, ordered by their ids.
   var known: [AudioStreamID] = []
-  /// The playback streams that the last report contains and that have not run yet. The value of
-  /// each stream is the mute and the volume that the server remembered because of the daemon when
-  /// the stream began.
+  /// The playback streams that the last report contains and that have not run yet. The values are
+  /// the mutes and volumes that the server remembered because of the daemon when the streams began.
   var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]
@@ -82,11 +82,12 @@ struct SessionAudio: Equatable, Sendable {
 /// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.
 struct SeatLock: Equatable, Sendable {
   var since: Instant
-  /// Whether only a request locked the seat; see ``SessionEvent/locked(_:byRequest:)``.
+  /// Whether the seat is locked only because of a request to logind; see
+  /// ``SessionEvent/locked(_:byRequest:)``.
   var isRequest = false
   /// The instance that the lock interrupted.
   var interrupted: InstanceID?
-  /// The instance whose window got the focus while the seat was locked. It is activated when the
-  /// seat is unlocked.
+  /// The instance whose window got the focus while the seat was locked. The unlock activates this
+  /// instance.
   var focused: InstanceID?
 }

@@ -39,8 +39,7 @@ public struct WindowSnapshot: Equatable, Sendable {
 
 /// What the scheduler knows about the windows of one instance.
 struct ReportedWindow: Equatable, Sendable {
-  /// The visibility of the windows; nil after the scheduler has discarded the reports of a lost
-  /// agent.
+  /// The visibility of the windows; nil after the scheduler has discarded the reports of the agent.
   private(set) var visibility: WindowVisibility?
   /// The instant of the last change of the visibility.
   private(set) var since: Instant
@@ -84,8 +83,8 @@ struct ReportedWindow: Equatable, Sendable {
     }
   }
 
-  /// Discards what a lost agent has reported. The first report of the next agent then counts as a
-  /// change, even if it contains no window of the instance.
+  /// Discards what an agent has reported, after the connection to it has ended. The first report of
+  /// the next agent then counts as a change, even if the report contains no window of the instance.
   mutating func forget() {
     visibility = nil
     hold()

@@ -105,15 +105,15 @@ public enum TransitionCause: Equatable, Sendable {
   case remoteControl
   /// A program reads the properties of the application's media player.
   case remoteRead
-  /// The application must be told of a change of the location, or that the machine entered or left
-  /// a region.
+  /// The scheduler must tell the application that the location changed significantly, or that the
+  /// machine entered or left a region.
   case location
   /// A phone call began, was put on hold, or is no longer on hold.
   case call
   /// A phone call ended.
   case callEnded
-  /// The daemon adopted the application because of its window, and must not suspend the
-  /// application. The scheduler no longer manages it.
+  /// The daemon had adopted the application because of its window, and then found that it must not
+  /// suspend the application. The scheduler no longer manages the application.
   case released
 
   /// The name of the cause in the log and on the wire.

@@ -15,7 +15,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownCallback(CallbackID)
   case unknownTask(TaskID)
   case modeNotDeclared(BackgroundMode)
-  /// The request exceeds a quota of ``Policy``. `name` is the name of the quota as a setting.
+  /// The request exceeds a quota of ``Policy``. `name` is the name of the setting.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
   /// The interval is shorter than `KeepAliveMinimum`.
@@ -26,11 +26,11 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownNotification(NotificationID)
   /// The store could not save the change of a notification, a badge or a location service.
   case notStored(reason: String)
-  /// The application cannot receive the message: it does not run, is suspended, or has no event
-  /// stream.
+  /// The application cannot receive a simulated memory warning, because it does not run, is
+  /// suspended, or has no event stream.
   case cannotBeTold(ApplicationState)
-  /// An operator or the user terminated the application. Only a launch that an operator or a user
-  /// requests starts it again.
+  /// An operator or the user terminated the application. The scheduler launches it again only at
+  /// the request of an operator or a user.
   case terminatedByOperator
   /// The user has no application that receives remote control and has been audible.
   case nothingPlayed(UserID)

@@ -14,7 +14,8 @@ public struct Explanation: Equatable, Sendable {
   public var isTraced: Bool
   /// The next limits, the earliest first.
   public var limits: [Limit]
-  /// What the user sees of the application; nil if no session agent reports a window of it.
+  /// What the user sees of the application; nil if no session agent reports a window of the
+  /// application.
   public var window: WindowStatus?
   /// The details of the termination in progress or, if the application does not run, of its last
   /// end.
@@ -48,7 +49,8 @@ public struct EndedEntitlement: Equatable, Sendable {
     case audio
     /// The application had played only silence for `AudioSilenceTime`.
     case silence
-    /// The session agent that reported the audio was lost.
+    /// `SessionGraceTime` passed after the connection to the session agent that reported the audio
+    /// had ended.
     case audioLost
     /// The application acknowledged an event that it was handling.
     case eventHandled

@@ -22,8 +22,8 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var scheduledNotifications: Int
 }
 
-/// An automatic launch after a failed launch, or after an end that neither the application nor a
-/// user or an operator chose.
+/// An automatic launch, after a failed launch or after an end that requires a relaunch
+/// (contract.md#launch-relaunch).
 public struct NextLaunch: Equatable, Sendable {
   public var at: Instant
   /// The delay between the end, or the failed launch, and this launch.

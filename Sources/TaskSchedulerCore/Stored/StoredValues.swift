@@ -71,7 +71,8 @@ extension Optional: Stored where Wrapped: Stored {
 
 extension StoredReader {
   /// The maximum number of elements for which a collection reserves memory before it reads them.
-  /// Damaged bytes may state a far too high count, and to reserve so much memory could fail.
+  /// Damaged bytes may state a count that is far too high. The memory for that many elements may
+  /// not be available.
   fileprivate static let reservedMax = 4096
 }
 

@@ -2,11 +2,12 @@
 // active, and the picture of each application. ``Applications`` keeps the order. The daemon keeps
 // the pictures; the scheduler knows which application has one.
 
-/// What the application switcher shows of an application in place of its icon.
+/// The snapshot that an application has set for the application switcher.
 public enum Snapshot: Equatable, Sendable {
   /// The picture that the daemon keeps under this id.
   case picture(SnapshotID)
-  /// The application has private content on its screen. The daemon keeps no picture.
+  /// The application has private content on its screen. The daemon keeps no picture, and the
+  /// switcher shows the icon.
   case sensitive
 
   /// The picture; nil if the snapshot is sensitive.

@@ -15,7 +15,8 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns how many custom changes are stored for a user or, with nil, for all users together.
+  /// Returns the number of stored custom changes that were posted for one user or, with nil, for
+  /// all users.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -30,8 +31,9 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes for a user or, with nil, for all users, up to and including a
-  /// number. Every application that receives these changes must have received them.
+  /// Removes the custom changes that were posted for one user or, with nil, for all users, up to
+  /// and including a number. Call this only if every application has received the changes that are
+  /// for it.
   mutating func forgetNames(of owner: UserID?, upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.owner == owner && $0.number <= number }
   }

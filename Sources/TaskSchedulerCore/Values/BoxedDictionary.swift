@@ -12,7 +12,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
 
   typealias Index = Dictionary<Key, Box>.Index
 
-  /// The allocations of the values. A property of `box.value` is read without a copy of the value.
+  /// The allocations of the values. Reading a property of `box.value` does not copy the value.
   private(set) var boxes: [Key: Box] = [:]
 
   var isEmpty: Bool { boxes.isEmpty }

@@ -8,8 +8,8 @@ public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvert
 
   /// Creates an id.
   ///
-  /// - Returns: nil unless `name` is two or more labels of letters, digits, `-` and `_`, joined by
-  ///   dots, of ``bytesMax`` bytes at most.
+  /// - Returns: nil if `name` is not valid. A valid name consists of at least two labels, joined by
+  ///   dots, and has at most ``bytesMax`` bytes. A label consists of letters, digits, `-` and `_`.
   public init?(_ name: String) {
     guard name.utf8.count <= Self.bytesMax else { return nil }
     var labelsBefore = 0
@@ -114,7 +114,8 @@ public struct NotificationID: NumberedID, Comparable {
   }
 }
 
-/// The id of a transaction of the notification store. Later transactions have higher ids.
+/// The id of a transaction of the store of notifications, or of the store of location services.
+/// Later transactions of the same store have higher ids.
 public struct TransactionID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }

@@ -21,7 +21,7 @@ struct IndexedPriorityQueue<
 
   var count: Int { current.count }
 
-  /// The ids that have a value, in order.
+  /// The ids that have a value, in ascending order.
   var all: [ID] { current.sortedKeys }
 
   /// The least value; nil if there is none.

@@ -7,7 +7,7 @@ struct InvariantViolation: Error, Equatable {
   static let countMax = UInt64.max / 2
 }
 
-/// Throws a violation with the sentence unless the invariant holds.
+/// Throws a violation with the sentence if the invariant does not hold.
 func require(_ holds: Bool, _ sentence: String) throws(InvariantViolation) {
   if !holds { throw InvariantViolation(sentence: sentence) }
 }

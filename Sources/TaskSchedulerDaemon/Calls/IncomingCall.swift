@@ -4,7 +4,7 @@ import TaskSchedulerCore
 struct IncomingCall: Equatable {
   /// The path of the call's object on the system bus.
   var path: String
-  /// The unique name of the ModemManager that has the call.
+  /// The unique bus name of the ModemManager that reported the call.
   var service: String
   /// The number of the other phone; empty if it is not known.
   var number: String
@@ -13,7 +13,7 @@ struct IncomingCall: Equatable {
   /// this project; a telephone number has at most 15 digits (ITU-T E.164).
   private static let numberMax = 128
 
-  /// Returns a number, cut to the maximum length that the daemon keeps.
+  /// Returns the number, cut to its maximum length.
   static func bounded(_ number: String) -> String {
     String(String.UnicodeScalarView(number.unicodeScalars.prefix(numberMax)))
   }
@@ -23,11 +23,12 @@ struct IncomingCall: Equatable {
     number.isEmpty ? "Unknown number" : Self.bounded(PrintableText.of(number))
   }
 
-  /// The id of the notification about the call, from ``idBase`` to below
+  /// The id of the notification about the call: at least ``idBase``, and less than
   /// ``RecordingNotices/idBase``.
   ///
-  /// The id is a hash (FNV-1a) of ``service`` and ``path``. Every daemon computes the same id, so
-  /// an answer that the user gave while no daemon ran belongs to the right call.
+  /// The id is a hash (FNV-1a) of ``service`` and ``path``. Every daemon computes the same id. If
+  /// the user answers a call while no daemon runs, the next daemon therefore finds the call by the
+  /// id.
   var id: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in "\(service) \(path)".utf8 {

@@ -11,10 +11,10 @@ import TaskSchedulerWire
 /// so no other user receives it, and the log does not contain it.
 ///
 /// The daemon stores nothing about the notifications. After a restart, it shows them again with the
-/// same ids once ModemManager and logind have answered. Until then, the daemon keeps the last
-/// answer of each user.
+/// same ids, once ModemManager has reported the calls and logind the users. Until then, the daemon
+/// keeps the last answer that each user gave to a call.
 final class IncomingCalls: DaemonNotices {
-  /// The parts of the daemon that show, answer and announce calls.
+  /// The functions and values that ``IncomingCalls`` gets from other parts of the daemon.
   struct Environment {
     var localUsers: () -> LocalUsers
     /// The daemon's own user, who sees calls on a machine without logind. The daemon answers calls
@@ -30,9 +30,9 @@ final class IncomingCalls: DaemonNotices {
 
   private struct Ringing {
     var call: IncomingCall
-    /// The time of the last firing, in nanoseconds since 1970.
+    /// The time at which the notification last fired, in nanoseconds since 1970.
     var firedAt: Int
-    /// The users that the daemon has told of the call.
+    /// The users to whom the daemon shows the notification.
     var users: Set<UserID> = []
     /// For each user, the name that the notification service gave to the shown notification.
     var names: [UserID: DesktopName] = [:]
@@ -53,7 +53,8 @@ final class IncomingCalls: DaemonNotices {
   private var timer: TimerSource?
   /// The calls that ring, by the ids of their notifications.
   private var ringing: [UInt64: Ringing] = [:]
-  /// The paths of the calls that an earlier daemon has announced; empty after the first update.
+  /// The paths of the calls that an earlier daemon has reported to `CallApplication`; empty after
+  /// the first update.
   private var announcedBefore: Set<String>
   /// Whether the daemon knows which calls ring.
   private var isKnown = false
@@ -76,8 +77,8 @@ final class IncomingCalls: DaemonNotices {
 
   // MARK: Calls and users
 
-  /// Replaces the ringing calls with `calls`. Shows new and changed calls, and withdraws calls that
-  /// no longer ring.
+  /// Replaces the ringing calls with `calls`. Shows new and changed calls, and withdraws the
+  /// notifications about calls that no longer ring.
   func update(_ calls: [IncomingCall]) {
     isKnown = true
     let wasSilent = isSilent
@@ -104,7 +105,8 @@ final class IncomingCalls: DaemonNotices {
     }
   }
 
-  /// Shows the calls to the users that may answer them now, and withdraws them from others.
+  /// Shows the ringing calls to the users that may answer calls now. Withdraws the notifications of
+  /// all other users.
   func usersChanged() {
     let users = viewers
     for id in ringing.keys.sorted() {
@@ -135,7 +137,7 @@ final class IncomingCalls: DaemonNotices {
 
   // MARK: Ringing
 
-  /// Whether users have answered all ringing calls, or no call rings.
+  /// Whether no call rings, or users have answered all ringing calls.
   private var isSilent: Bool { ringing.values.allSatisfy(\.isAnswered) }
 
   private static var now: Int { Int(clamping: WallClock.nanoseconds) }
@@ -148,10 +150,11 @@ final class IncomingCalls: DaemonNotices {
     timer?.set(BootClock.after(ringInterval))
   }
 
-  /// Shows a notification to its users again, with its sound.
+  /// Shows a notification again, with its sound, to the users that already have it.
   private func fire(_ id: UInt64) {
     guard let last = ringing[id]?.firedAt else { return }
-    // An agent ignores a firing that it has shown before, and an operator may set back the clock.
+    // Each firing needs a new time, by which the agent recognizes it. The clock may have been set
+    // back since the last firing.
     ringing[id]?.firedAt = max(Self.now, last + 1)
     for user in (ringing[id]?.users ?? []).sorted() { show(id, to: user) }
   }
@@ -188,9 +191,8 @@ final class IncomingCalls: DaemonNotices {
 
   /// Tells `CallApplication` of the calls that have begun to ring.
   ///
-  /// Posts an event for the application of each user at the machine's screens, and of the user that
-  /// the manifest names. If there is no such user, posts an event for the application of the
-  /// daemon's own user.
+  /// Posts one event for each user at the machine's screens, and for the user that the manifest
+  /// names. If there is no such user, posts one event for the daemon's own user.
   private func announce() {
     let ids = ringing.keys.sorted().filter { ringing[$0]?.isAnnounced == false }
     if ids.isEmpty { return }
@@ -223,7 +225,7 @@ final class IncomingCalls: DaemonNotices {
     ringing[id]?.isAnswered = true
     if isSilent { timer?.clear() }
     environment.answer(entry.call, answer) { [weak self] in self?.failed(answer, of: id, $0) }
-    // If the answer has failed already, the call rings again.
+    // If the order has already failed, `failed` has made the call ring again.
     guard ringing[id]?.isAnswered == true else { return }
     if answer == .accept, let application = environment.application() {
       environment.post(.callAnswered(ApplicationKey(application.id, owner: user)))

@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// Reports the phone calls of the machine's modems, as ModemManager knows them (contract §13).
 ///
 /// When ModemManager has appeared, the daemon reads the calls of all modems, and from then on
-/// follows ModemManager's signals. The calls end when ModemManager or the bus disappears. When a
-/// user accepts or declines a call that rings here, the daemon orders ModemManager to accept or end
-/// the call.
+/// follows ModemManager's signals. When ModemManager or the bus disappears, the daemon reports that
+/// all calls have ended. When a user accepts or declines a call that rings here, the daemon orders
+/// ModemManager to accept or end the call.
 ///
 /// The scheduler may know calls that a previous daemon reported, and that have ended meanwhile. The
 /// daemon reports the calls once it has read all of them, or has learned that there are none. If
@@ -22,8 +22,8 @@ final class ModemCalls {
   private(set) var calls: [ModemCall]
   /// The calls that ring here, ordered by path; nil until ModemManager has reported all calls.
   private var incoming: [IncomingCall]?
-  /// Called with the calls that ring here, once they are known and after each change, before
-  /// ``report``. The owner sets it once.
+  /// Called with the calls that ring here, once these are known and after each change. The daemon
+  /// calls this function before ``report``. The owner of this object sets it once.
   var incomingChanged: ([IncomingCall]) -> Void = { _ in }
 
   private struct Entry {
@@ -133,7 +133,7 @@ final class ModemCalls {
 
   private func listCalls(of modem: String) {
     ask("ListCalls", of: Self.voice, at: modem) { modemCalls, values in
-      // ModemManager lists the newest calls first, so the maximum leaves out the oldest calls.
+      // ModemManager lists the newest calls first, so the limit excludes only the oldest calls.
       for call in values.objectPaths(countMax: Self.countMax) ?? [] {
         modemCalls.add(call, of: modem)
       }
@@ -235,8 +235,8 @@ final class ModemCalls {
 
   // MARK: Reporting
 
-  /// Reports the calls if they differ from those that the scheduler knows. Does nothing while
-  /// ModemManager has not answered all questions.
+  /// Reports the calls if they differ from those that the scheduler knows. Does nothing until
+  /// ModemManager has answered all questions.
   private func reconsider() {
     guard modemManager.isSettled else { return }
     reconsiderIncoming()

@@ -3,9 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// An alarm that wakes a sleeping machine when a keep-alive handler, a notification or a look at
-/// the location is due (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the daemon handles
-/// a due event when the machine wakes for another reason.
+/// An alarm (CLOCK_BOOTTIME_ALARM) that wakes a sleeping machine when a keep-alive handler or a
+/// notification is due, or when the daemon must determine the location. Without permission for the
+/// alarm, this work waits until the machine wakes for another reason.
 final class WakeAlarm {
   private var timer: TimerSource?
   private var armed: Instant?
@@ -19,9 +19,9 @@ final class WakeAlarm {
     } catch {
       log.write(
         .notice,
-        "the daemon cannot wake the machine from sleep. A keep-alive handler, notification or "
-          + "location that is due during sleep waits until the machine wakes for another reason. "
-          + "CLOCK_BOOTTIME_ALARM: \(error)")
+        "the daemon cannot wake the machine from sleep (CLOCK_BOOTTIME_ALARM: \(error)). A "
+          + "keep-alive handler, notification or location that is due during sleep waits until the "
+          + "machine wakes for another reason")
     }
   }
 

@@ -16,7 +16,7 @@ public struct ApplicationManifest: Equatable, Sendable {
   public var workingDirectory: String?
   /// `background-modes`, in the contract's order.
   public var backgroundModes: [BackgroundMode] = []
-  /// `location`, in the contract's order: the location services that the application may ask for.
+  /// `location`: the location services that the application may request, in the contract's order.
   public var locationServices: [LocationService] = []
   /// `location-purpose`: what the application does with the location. The question to the user
   /// contains this text.
@@ -65,7 +65,8 @@ public struct ApplicationManifest: Equatable, Sendable {
   /// Returns the path of a program that a manifest names in `command`.
   static func executable(_ program: String, searchPath: String) -> String? {
     if program.hasPrefix("/") { return program }
-    // The result for a relative directory would depend on the daemon's working directory.
+    // The loop skips relative directories: the result for them would depend on the daemon's working
+    // directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
       if Directory.isExecutableFile(path: path) { return path }

@@ -5,7 +5,7 @@ enum ConfigurationFile {
   /// The size limit of a file in bytes. Source: this project; real files have a few kilobytes.
   static let bytesMax = 1 << 20
 
-  /// The content of a path.
+  /// The result of reading a path.
   enum Content {
     case missing
     /// An empty file or a link to /dev/null. It hides files of the same name in directories of

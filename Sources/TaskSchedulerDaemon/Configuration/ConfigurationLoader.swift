@@ -5,8 +5,9 @@ import TaskSchedulerWire
 extension Configuration {
   /// Reads all files, starting from the defaults.
   ///
-  /// Returns the problems of all files (see ``ProblemList``). If there is a problem, the returned
-  /// configuration lacks the refused settings, so the caller must keep its previous configuration.
+  /// Also returns the problems of all files (see ``ProblemList``). If there is a problem, the
+  /// returned configuration lacks the refused settings, so the caller must keep its previous
+  /// configuration.
   public static func load(
     from paths: ConfigurationPaths
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -73,9 +74,9 @@ struct SettingsLoader {
 
   private static let fileName = "taskschedd.toml"
 
-  /// Applies the main files, and then the drop-ins of all directories in the order of their names.
-  /// The main file of the directory with the highest precedence comes last. Of several drop-ins
-  /// with the same name, only the one in the directory with the highest precedence applies.
+  /// Applies the main files, that of the directory with the highest precedence last. Then applies
+  /// the drop-ins of all directories, ordered by file name. Of several drop-ins with the same name,
+  /// applies only the one in the directory with the highest precedence.
   mutating func load(from paths: ConfigurationPaths) {
     if let file = paths.explicitFile {
       if !applyFile(file) {

@@ -15,8 +15,8 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   /// Starts a program as a unit if systemd started the daemon as a service, and otherwise as a
   /// child.
   case auto
-  /// Starts a program as a transient systemd service, in `app-taskschedd.slice` of a user's
-  /// `app.slice` or in the system's `taskschedd.slice`.
+  /// Starts a program as a transient systemd service. The system's daemon places the service in
+  /// `taskschedd.slice`, and a user's daemon in `app-taskschedd.slice` inside `app.slice`.
   case unit
   /// Starts a program as a child of the daemon, within the daemon's sandbox. The child gets its own
   /// cgroup if the daemon has permission to create one.

@@ -3,14 +3,14 @@ import TaskSchedulerCore
 
 /// The seats of applications whose manifests name no seat (contract §1).
 ///
-/// The name of a seat contains the user or the login session, so that no application sends another
-/// user's application to the background.
+/// The name of a seat contains the user or the login session. Applications of different users
+/// therefore have different seats, and do not send each other to the background.
 struct DefaultSeats {
   /// Returns the seat of a user's graphical session. This seat is the default for an application
   /// that the daemon launches, and for an application that registers by itself without a terminal.
   ///
   /// The seat is the same before the user logs in, after the user logs out, and if the user logs in
-  /// at another seat of logind. All applications of a user thus have one seat.
+  /// at another seat of logind. All these applications of a user thus have one seat.
   func ofUser(_ uid: UInt32) -> SeatID { SeatID("user-\(uid)") }
 
   /// Returns the seat of a login session that is not the user's graphical session, such as a
@@ -28,8 +28,8 @@ struct DefaultSeats {
     process.terminal.map { SeatID("\(session.name)/\($0.name):\(process.session)") }
   }
 
-  /// Returns the seat of an adopted application that has no terminal. Such an application sends no
-  /// other application to the background.
+  /// Returns the seat of an adopted application that has no terminal. No other application has this
+  /// seat, so the adopted application sends no application to the background.
   ///
   /// - Parameter session: the seat of the process's login session.
   func alone(_ application: ApplicationKey, in session: SeatID) -> SeatID {

@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// The group of the operators (`operator-group`, contract §16). An administrator can create, remove
 /// or renumber the group while the daemon runs.
 ///
-/// The daemon asks the name services when it reads the setting. Afterwards it reads only the file
-/// of groups, whenever the file has changed: a slow name service would block all clients. A reload
-/// makes the daemon ask the name services again.
+/// The daemon asks the name services only when it reads the setting, at its start and at each
+/// reload, because a slow name service would block all clients. Between these times, it reads only
+/// the file of groups, whenever the file has changed.
 final class OperatorGroup {
   /// The identity of a version of the file of groups. `groupadd` replaces the file.
   private struct FileState: Equatable {
@@ -71,8 +71,8 @@ final class OperatorGroup {
 extension Configuration {
   /// Returns a warning for each setting that is valid but probably not intended.
   ///
-  /// - Parameter scope: The kind of daemon. The group has no effect on a user's daemon, because
-  ///   only that user connects to it.
+  /// - Parameter scope: The kind of daemon. On a user's daemon, the operators' group has no effect,
+  ///   because only this user connects to the daemon.
   public func warnings(scope: ConfigurationPaths.Scope) -> [ConfigurationProblem] {
     warnings(
       scope: scope, hasGroup: OperatorGroup(named: options.operatorGroup).current != nil)

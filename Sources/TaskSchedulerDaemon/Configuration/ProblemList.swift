@@ -34,7 +34,7 @@ struct ProblemList {
   }
 
   /// Returns an entry that reports how many of `count` problems exceed ``toldMax``. Returns an
-  /// empty array if none does.
+  /// empty array if none do.
   static func rest(of count: Int, in file: String) -> [ConfigurationProblem] {
     guard count > toldMax else { return [] }
     return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more problems")]

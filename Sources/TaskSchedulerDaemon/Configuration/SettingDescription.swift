@@ -59,19 +59,21 @@ extension SettingDescription {
   private static let daemonSettings: [SettingDescription] = [
     .choice(
       "suspend-mechanism", \.options.suspendMechanism,
-      "How the daemon suspends the processes of an application: with the freezer of their "
-        + "control group (freezer), with SIGSTOP (signal), or with the freezer if they have a "
-        + "control group of their own and otherwise with SIGSTOP (auto)."),
+      "How the daemon suspends the processes of an application. With the value freezer, it uses "
+        + "the freezer of the processes' control group; with signal, it uses SIGSTOP. With auto, "
+        + "it uses the freezer if the processes have a control group of their own, and SIGSTOP "
+        + "otherwise."),
     .timeSpan(
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
-      "How long the daemon waits until all processes of an application have stopped. If some have "
-        + "not stopped by then, it resumes all of them, logs the failure, and tries again after "
-        + "SuspendRetryInterval."),
+      "How long the daemon waits until all processes of an application have stopped. If some of "
+        + "them have not stopped by then, the daemon resumes all of them, logs the failure, and "
+        + "tries again after SuspendRetryInterval."),
     .choice(
       "launch-mechanism", \.options.launchMechanism,
-      "How the daemon starts the programs of manifests: as transient services of systemd (unit), "
-        + "as its own children (child), or as services if systemd started the daemon and otherwise "
-        + "as children (auto). Takes effect when the daemon starts."),
+      "How the daemon starts the programs of manifests. With the value unit, it starts them as "
+        + "transient services of systemd; with child, it starts them as its own children. With "
+        + "auto, it starts services if systemd started the daemon, and children otherwise. Takes "
+        + "effect when the daemon starts."),
     .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
       name: "operator-group", section: .daemon, kind: .groupName,
@@ -86,8 +88,10 @@ extension SettingDescription {
       write: { if case .flag(let flag) = $1 { $0.options.backgroundPriority = flag } }),
     SettingDescription(
       name: "background-nice", section: .daemon, kind: .count(1...19),
-      summary: "The minimum nice value of threads in the background, or the corresponding weight "
-        + "of their control group. Takes effect when an application enters the background.",
+      summary: "The minimum nice value of the threads of an application in the background. If "
+        + "the control group of the application has a CPU controller, the daemon lowers the CPU "
+        + "weight of the group by the corresponding factor instead. Takes effect when an "
+        + "application enters the background.",
       read: { .count($0.options.backgroundNice) },
       write: { if case .count(let nice) = $1 { $0.options.backgroundNice = nice } }),
     .choice(
@@ -116,9 +120,10 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "How many bytes the unfinished messages of one user, which have arrived only in "
-        + "part, and the unread replies to this user may take. If a message or a reply would "
-        + "exceed this number, the daemon closes the connection that it belongs to.",
+      summary: "How many bytes the unfinished messages and the unread replies of one user may "
+        + "take together. An unfinished message has arrived only in part. If a message or a "
+        + "reply would exceed this number, the daemon closes the connection of this message or "
+        + "reply.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
@@ -133,16 +138,16 @@ extension SettingDescription {
         + "unread replies to this user."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
-      summary: "Absolute paths of files. If an application holds a lock or a lease on one of these "
-        + "files when the daemon suspends it, the daemon kills the application. The daemon does "
-        + "not follow absolute symbolic links in home directories.",
+      summary: "Absolute paths of files on which an application must not hold a lock or a lease "
+        + "when the daemon suspends it. Otherwise the daemon kills the application. The daemon "
+        + "does not follow absolute symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
     SettingDescription(
       name: "CallApplication", section: .policy, kind: .applicationID,
-      summary: "The id of the application that the daemon wakes or launches for an incoming call "
-        + "of a modem, and activates when the user answers the call in the notification. An empty "
-        + "string means no application.",
+      summary: "The id of the application for incoming calls of a modem. The daemon wakes or "
+        + "launches this application when a call begins to ring, and activates it when the user "
+        + "answers the call in the notification. An empty string means no application.",
       read: { .text($0.options.callApplication?.name ?? "") },
       write: { if case .text(let name) = $1 { $0.options.callApplication = ApplicationID(name) } }),
   ]
@@ -152,9 +157,10 @@ extension SettingDescription {
   fileprivate static let focusSettings: [SettingDescription] = [
     SettingDescription(
       name: "adopt", section: .focus, kind: .programs(allowsAll: true),
-      summary: "The programs that the daemon begins to manage when their windows first appear: a "
-        + "list of the app ids of Wayland or classes of X11, or \"all\". The daemon does not adopt "
-        + "parts of the desktop, terminals, or programs that are connected to an audio server.",
+      summary: "The programs that the daemon begins to manage when their windows first appear. "
+        + "The value is a list of app ids (Wayland) or classes (X11), or \"all\". The daemon "
+        + "does not adopt parts of the desktop, terminals, or programs that are connected to an "
+        + "audio server.",
       read: {
         switch $0.options.adoption.adopt {
         case .all: .text("all")
@@ -187,8 +193,9 @@ extension SettingDescription {
   fileprivate static let locationSettings: [SettingDescription] = [
     SettingDescription(
       name: "allow", section: .location, kind: .applications(allowsAll: true),
-      summary: "The ids of the applications that may learn the location without a question to the "
-        + "user, or \"all\".",
+      summary: "The applications that may learn the location without a question to the user, "
+        + "even if their manifests name no location service. The value is a list of ids, or "
+        + "\"all\".",
       read: {
         switch $0.options.location.allow {
         case .all: .text("all")
@@ -215,9 +222,9 @@ extension SettingDescription {
       }),
     SettingDescription(
       name: "gpsd", section: .location, kind: .socketPath,
-      summary: "The path of a Unix socket behind which gpsd answers. If gpsd is installed, "
-        + "taskschedd-gpsd.socket provides the default socket. An empty string means that the "
-        + "daemon does not use gpsd.",
+      summary: "The path of the Unix socket of gpsd, or of a proxy to gpsd. If gpsd is "
+        + "installed, taskschedd-gpsd.socket provides the default socket. An empty string means "
+        + "that the daemon does not use gpsd.",
       read: { .text($0.options.location.gpsdSocket) },
       write: { if case .text(let path) = $1 { $0.options.location.gpsdSocket = path } }),
   ]

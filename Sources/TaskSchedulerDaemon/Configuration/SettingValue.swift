@@ -55,13 +55,14 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A refused value: what is wrong, and what would be right.
+/// The reason why a value is refused: what is wrong, and what would be right.
 public struct SettingRefusal: Error, Hashable, Sendable {
   public var message: String
 }
 
 extension SettingKind {
-  /// Returns the value of a TOML node as this kind.
+  /// Returns the value of a TOML node if it is valid for this kind of setting, and otherwise
+  /// throws.
   public func value(of node: TOMLNode) throws(SettingRefusal) -> SettingValue {
     switch self {
     case .timeSpan(let bounds): .timeSpan(try Self.timeSpan(node, bounds))
@@ -90,7 +91,7 @@ extension SettingKind {
     case .number(let seconds): text = String(seconds)
     case .table, .array, .boolean, .date:
       throw SettingRefusal(
-        message: "is \(node.kindName), not a time span; write one as in \"6s\" (systemd.time(7))")
+        message: "is \(node.kindName), not a time span; write one such as \"6s\" (systemd.time(7))")
     }
     let lowest = TimeSpan.format(bounds.lowerBound)
     let range = "from \(lowest) to \(TimeSpan.format(bounds.upperBound))"
@@ -100,7 +101,7 @@ extension SettingKind {
     guard let span = TimeSpan.parse(text) else {
       throw SettingRefusal(
         message: "\(quoted(text)) is not a time span; "
-          + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))")
+          + "write one such as \"6s\" or \"1min 30s\" (systemd.time(7))")
     }
     guard bounds.contains(span) else {
       throw SettingRefusal(
@@ -136,7 +137,7 @@ extension SettingKind {
     guard let count else {
       let found = if case .string(let text) = node { quoted(text) } else { node.kindName }
       throw SettingRefusal(
-        message: "\(found) is not a number of bytes; write one as in "
+        message: "\(found) is not a number of bytes; write one such as "
           + "65536, \"64K\" or \"1M\"")
     }
     guard bounds.contains(count) else {
@@ -286,7 +287,7 @@ extension SettingKind {
   }
 
   private static func applicationID(_ node: TOMLNode) throws(SettingRefusal) -> String {
-    let right = "write one as in \"org.example.phone\", or \"\" for none"
+    let right = "write one such as \"org.example.phone\", or \"\" for none"
     guard case .string(let name) = node else {
       throw SettingRefusal(message: "is \(node.kindName), not a string; \(right)")
     }

@@ -35,8 +35,9 @@ public struct TOMLDocument: Sendable {
   /// Parses the bytes of a file.
   ///
   /// - Returns: The document, or nil and the problems. If the file contains NULs or invalid UTF-8,
-  ///   the only problem is the first of them. Otherwise the problems include each escaped NUL and
-  ///   each duplicate key (see ``ProblemList``) up to the first syntax error or overlong key.
+  ///   the function reports only the first such problem. Otherwise the problems include each
+  ///   escaped NUL and each duplicate key (see ``ProblemList``) up to the first syntax error or
+  ///   overlong key.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {
@@ -64,7 +65,7 @@ public struct TOMLDocument: Sendable {
         ConfigurationProblem(
           file: file, line: key.line, key: key.path.keyText.prefix(60) + "…",
           message: "has more than \(TOMLKeyLocator.partsMax) parts (names joined by dots, nested "
-            + "tables and arrays); no known key has that many; remove it"))
+            + "tables and arrays); no known key has that many; remove the key"))
     }
     // TOMLKit cuts strings at a NUL, and aborts on some malformed texts.
     guard locator.nullEscapeLines.isEmpty, locator.fault == nil, locator.longKey == nil else {

@@ -11,10 +11,10 @@ public enum TOMLPathComponent: Hashable, Sendable {
 ///
 /// The locator checks the outline of the text: keys, headers, brackets and quotes. A text with a
 /// malformed outline must not reach the parser. The parser (toml++, inside TOMLKit) fails
-/// assertions on some malformed texts, such as a dot without a key or an incomplete time of day. It
-/// needs hundreds of megabytes for a key with thousands of parts. The locator refuses dates and
-/// times, because no setting needs them. It also collects duplicate keys and escaped NULs, which
-/// the parser reports poorly.
+/// assertions on some malformed texts, such as a dot without a key or an incomplete time of day.
+/// The parser also needs hundreds of megabytes for a key with thousands of parts. The locator
+/// refuses dates and times, because no setting needs them. It collects duplicate keys and escaped
+/// NULs, because the parser's reports of these are poor.
 public struct TOMLKeyLocator: Sendable {
   /// A key that occurs more than once.
   public struct Duplicate: Hashable, Sendable {
@@ -266,7 +266,7 @@ public struct TOMLKeyLocator: Sendable {
     guard letter < 0x80 else {
       let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
       return fail(
-        "one of b, t, n, f, r, u, U, \\ and a quote after \\, not "
+        "b, t, n, f, r, u, U, \\ or a quote after \\, not "
           + PrintableText.of(String(found)))
     }
     position += 1

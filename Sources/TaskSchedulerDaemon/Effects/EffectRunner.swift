@@ -123,7 +123,7 @@ final class EffectRunner: EffectHandler {
     }
   }
 
-  /// Returns the event that informs an application of a notice; nil if the notice is about a
+  /// Returns the event to send to an application for a ``Notice``; nil if the notice is about a
   /// notification that was removed.
   private func event(of notice: Notice) -> ApplicationInterface.Register.Output? {
     switch notice {
@@ -167,7 +167,8 @@ final class EffectRunner: EffectHandler {
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
-    // A previous daemon had begun to carry out this effect, and this daemon took over the process.
+    // This daemon took over the process from a previous daemon, which had begun to carry out this
+    // effect.
     if processes[id] != nil { return }
     guard let details = subsystems.launches.take(leader) else {
       // The process ended before this daemon could take it over.

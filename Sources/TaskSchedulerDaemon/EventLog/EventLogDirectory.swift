@@ -5,10 +5,10 @@ import TaskSchedulerEventLog
 /// The directory of the event logs. Each event log is a file `event-log.NUMBER`; the file with the
 /// highest number is current.
 ///
-/// The daemon writes a new event log under another name, and renames it when it is complete.
-/// Therefore one complete event log exists whenever the daemon dies. The file of the previous event
-/// log becomes `spare`, and the daemon writes the next event log into it. Therefore the daemon can
-/// write the next event log even if the file system is full.
+/// The daemon writes a new event log under another name, and renames it when it is complete. A
+/// complete event log therefore exists at whatever instant the daemon dies. The daemon renames the
+/// file of the previous event log to `spare`, and writes the next event log into this file. It can
+/// therefore write the next event log even if the file system is full.
 final class EventLogDirectory: EventLogFiles {
   /// The error if another user could change the state that the daemon takes over.
   struct UntrustedDirectory: Error, CustomStringConvertible {
@@ -24,8 +24,8 @@ final class EventLogDirectory: EventLogFiles {
 
   /// Creates the directory if it does not exist, and locks it.
   ///
-  /// - Throws: ``UntrustedDirectory``; EBUSY if another daemon uses the directory; ELOOP if its
-  ///   `lock` is a link.
+  /// - Throws: ``UntrustedDirectory``; EBUSY if another daemon uses the directory; ELOOP if the
+  ///   file `lock` in the directory is a symbolic link.
   init(path: String, proc: ProcFS) throws {
     self.path = path
     try Directory.make(path: path)
@@ -138,8 +138,8 @@ final class EventLogDirectory: EventLogFiles {
     try Directory.rename(path, to: sparePath)
   }
 
-  /// Renames an unusable event log, so that an operator can examine it. Removes an event log that
-  /// was set aside earlier. Returns the new path.
+  /// Renames an unusable event log, so that an operator can examine it, and returns the new path.
+  /// Replaces an event log that was set aside earlier.
   func setAside(_ number: UInt64) throws(SystemError) -> String {
     let place = "\(path)/refused-event-log"
     try Directory.rename(self.path(of: number), to: place)

@@ -3,7 +3,8 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 extension EventLog {
-  /// Begins an event log in an empty directory, and logs the problems of the event log.
+  /// Begins an event log in a directory that contains no usable event log. Logs when the new event
+  /// log fails to store events, and when it can store them again.
   ///
   /// - Parameter directory: The directory; nil to store no events.
   convenience init(

@@ -66,15 +66,15 @@ final class RecordPrefetch: RecordSource {
     self.shared = shared
   }
 
-  /// Waits until the thread ends.
+  /// Tells the thread to stop, and waits until it has ended.
   deinit {
     shared.change { $0.isAbandoned = true }
     shared.wait { $0.isOver ? () : nil }
   }
 
   /// Reads the daemon's state, on the reading thread. This is a separate function so that the
-  /// thread keeps no reference to the state. The daemon's thread therefore has the only reference,
-  /// and changes the state without a copy.
+  /// thread keeps no reference to the state. The daemon's main thread then has the only reference,
+  /// and can change the state without a copy.
   private static func readDaemonState(_ records: RecordReader, _ shared: SharedValue<Progress>) {
     let held = records.daemonState()
     shared.change { $0.held = held }

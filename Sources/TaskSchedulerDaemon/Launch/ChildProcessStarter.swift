@@ -3,17 +3,17 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A mechanism that starts programs as children of the daemon. Each child has a session of its own.
-/// It has a control group of its own if systemd has delegated the daemon's group. Children inherit
-/// the daemon's restrictions.
+/// A mechanism that starts programs as children of the daemon. Each child has a session of its own,
+/// and a control group of its own if systemd has delegated the daemon's group. Children inherit the
+/// daemon's restrictions.
 struct ChildProcessStarter: ProgramStarter {
   private let proc: ProcFS
   private let openFilesSoft: UInt64
   let groups: InstanceGroups?
   let starting: Set<String> = []
 
-  /// - Parameter openFilesSoft: The soft limit on open files of started programs. The daemon may
-  ///   have raised its own limit.
+  /// - Parameter openFilesSoft: The soft limit on the open files of a started program. The daemon's
+  ///   own limit may be higher, because the daemon raises it.
   init(proc: ProcFS, openFilesSoft: UInt64) {
     self.proc = proc
     self.openFilesSoft = openFilesSoft
@@ -63,8 +63,8 @@ struct ChildProcessStarter: ProgramStarter {
     let process: ProcessHandle
     do {
       group = try placed(child.pid, program.manifest.id, id)
-      // The daemon opens the pidfd before the program runs. Without it, the daemon could neither
-      // suspend nor kill the program.
+      // The daemon opens the pidfd before the program runs. Without the pidfd, it could not suspend
+      // or kill the program.
       process = try ProcessHandle(child.pidfd.duplicate(), in: proc)
     } catch {
       child.abandon()
@@ -83,7 +83,8 @@ struct ChildProcessStarter: ProgramStarter {
     }
   }
 
-  /// Moves a child that has executed no program yet to a control group of its own.
+  /// Moves a child, before it executes its program, to a control group of its own. Returns nil if
+  /// the daemon cannot create control groups.
   private func placed(
     _ pid: Int32, _ application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup? {

@@ -7,8 +7,8 @@ import TaskSchedulerEventLog
 struct EarlierLaunches {
   /// The variable that only launched programs have. Its value is the reason for the launch.
   static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
-  /// The variable with the region, if the daemon launched the program because the machine entered
-  /// or left one.
+  /// The variable that contains the id of a region. A program has this variable if the daemon
+  /// launched it because the machine entered or left the region.
   static let regionName = "TASKSCHEDD_LAUNCH_REGION"
   static let applicationName = "TASKSCHEDD_APPLICATION"
 

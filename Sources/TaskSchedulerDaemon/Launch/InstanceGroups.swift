@@ -15,8 +15,9 @@ struct InstanceGroups {
   let areUnits: Bool
 
   /// - Parameter own: The daemon's control group.
-  /// - Returns: nil if systemd has not delegated the group to the daemon. Also nil if the group
-  ///   contains other processes, because it is then the group of a login session.
+  /// - Returns: nil if the daemon must not create groups below its own: systemd has not delegated
+  ///   this group to the daemon, or the group contains other processes, like the group of a login
+  ///   session.
   init?(below own: ControlGroup) {
     let processes = try? own.processes(recursively: false)
     guard own.isDelegated, processes == [getpid()] else { return nil }
@@ -95,8 +96,8 @@ struct InstanceGroups {
   /// processes in such a group.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
-      // The kernel may have reused the pid since it was read. With the pidfd open, the daemon can
-      // check that the process is in the group.
+      // The kernel may have reused the pid since it was read. The daemon therefore opens a pidfd
+      // first, and then checks that the process is in the group.
       guard let process = try PIDFD.open(pid),
         try ControlGroup.of(pid, in: proc).map({ $0.path }).map({
           $0 == group.path || $0.hasPrefix(group.path + "/")

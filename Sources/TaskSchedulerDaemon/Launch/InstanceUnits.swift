@@ -1,18 +1,19 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The names of the units in which the daemon launches applications, and their control groups.
+/// The units in which the daemon launches applications: their names and their control groups.
 ///
 /// A unit is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, in the form that desktops
-/// use (`app-LAUNCHER-APPLICATION@RANDOM`). NUMBER is random, because a daemon that has lost its
-/// event log numbers instances from 1 again.
+/// use (`app-LAUNCHER-APPLICATION@RANDOM`). A daemon that has lost its event log numbers instances
+/// from 1 again. NUMBER is random, so that the name of its unit still differs from those of earlier
+/// units.
 enum InstanceUnits {
   /// systemd's limit on the length of a unit's name, in bytes.
   private static let nameBytesMax = 255
   private static let prefix = "app-taskschedd-"
 
-  /// Returns the control group of the slice that contains only the daemon's units. The group has
-  /// the name of the slice.
+  /// Returns the control group of the slice for the units that the daemon launches. The slice
+  /// contains no other units. The group has the name of the slice.
   ///
   /// - Parameter unit: The control group of the daemon's own service. It is below the groups of the
   ///   service manager and of slices.
@@ -24,7 +25,7 @@ enum InstanceUnits {
     let root = parts.map { "/" + $0 }.joined()
     switch scope {
     case .system: return ControlGroup(path: "\(root)/taskschedd.slice")
-    // systemd places `app-taskschedd.slice` inside `app.slice`, because of its name
+    // The name `app-taskschedd.slice` makes systemd place this slice inside `app.slice`
     // (systemd.slice(5)).
     case .user: return ControlGroup(path: "\(root)/app.slice/app-taskschedd.slice")
     }
@@ -41,8 +42,8 @@ enum InstanceUnits {
       .joined(separator: "\\x2d")
     let room = nameBytesMax - prefix.utf8.count - end.utf8.count
     guard escaped.utf8.count > room else { return "\(prefix)\(escaped)\(end)" }
-    // Only the longest ids are shortened. The id tells users which application runs; the random
-    // number at the end makes the name unique.
+    // Only very long ids are shortened. A shortened id still tells users which application runs.
+    // The random number at the end makes the name unique.
     return "\(prefix)\(application.name.split(separator: "-").joined().prefix(room))\(end)"
   }
 

@@ -2,24 +2,26 @@ import Glibc
 import LinuxSystem
 
 /// The first program in an application's unit. The helper waits until the daemon has opened a pidfd
-/// of its process, and then executes the application's program. If the daemon is gone, the helper
-/// exits, so that no application runs unmanaged.
+/// of the helper's process, and then executes the application's program. If the daemon is gone, the
+/// helper exits, so that no application runs unmanaged.
 ///
 /// The helper's standard input is a socket to the daemon. The helper sends a byte, and the daemon
-/// answers with a byte and two files. The first file contains the ``Order``. It is a file in
-/// memory, because every user can read messages on systemd's bus. The second file is a pipe, to
-/// which the helper writes a ``Failure``; exec closes the pipe.
+/// answers with a byte and two files. The first file contains the ``Order``. The daemon does not
+/// pass the order to systemd, because every user can read messages on systemd's bus, and the order
+/// contains the environment. The second file is a pipe, to which the helper writes a ``Failure``;
+/// exec closes the pipe.
 public enum LaunchHelper {
   /// The command-line option that makes the daemon's executable run as the launch helper.
   public static let option = "--start-held"
 
-  /// The exit code of a shell for a command that it cannot start.
+  /// The exit code with which shells report that they cannot start a command.
   private static let exitNotStarted: Int32 = 127
 
-  /// The program to execute, and its directory and environment.
+  /// The program to execute, with its arguments, directory and environment.
   struct Order {
     var directory: String
-    /// The directories in which to find a program that is named without a directory.
+    /// The directories to search if the name of the program contains no directory, separated by
+    /// colons.
     var searchPath: String
     var arguments: [SystemString]
     var environment: [SystemString]
@@ -49,12 +51,12 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // The pipe stays open until this process calls exec or exits. The daemon learns of either
-      // event from the closed pipe.
+      // This process does not close the pipe itself. When it calls exec or exits, the kernel closes
+      // the pipe, by which the daemon notices either event.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {
-      let text = "taskschedd: not started: \(error)\n"
+      let text = "taskschedd: application not started: \(error)\n"
       _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
     exit(exitNotStarted)

@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The launcher of manifests' programs (contract §8). It starts programs as services or as children
-/// of the daemon, according to the setting `launch-mechanism` (``LaunchMechanism``).
+/// Starts the programs of manifests (contract §8), as services or as children of the daemon,
+/// according to the setting `launch-mechanism` (``LaunchMechanism``).
 final class Launcher {
   /// A running program.
   struct Launched {
@@ -27,11 +27,11 @@ final class Launcher {
 
   /// The control groups of the instances; nil if they have none.
   var groups: InstanceGroups? { starter.groups }
-  /// The paths of the groups of programs that the daemon is starting.
+  /// The paths of the control groups in which the daemon is starting programs.
   var starting: Set<String> { starter.starting }
 
-  /// - Parameter openFilesSoft: The soft limit on open files of child programs. The daemon may have
-  ///   raised its own limit.
+  /// - Parameter openFilesSoft: The soft limit on the open files of a child program. The daemon's
+  ///   own limit may be higher, because the daemon raises it.
   init(
     proc: ProcFS, loop: EventLoop, socketPath: String, scope: ConfigurationPaths.Scope,
     mechanism: LaunchMechanism, openFilesSoft: UInt64
@@ -119,7 +119,8 @@ final class Launcher {
     return values.sortedByKey.map { "\($0.key)=\($0.value)" }
   }
 
-  /// Returns 128 random bits. They identify the instance in the environment of its processes.
+  /// Returns 128 random bits as hexadecimal digits. In the environment of a process, they identify
+  /// the instance to which the process belongs.
   private static func newMarker() -> String {
     var generator = SystemRandomNumberGenerator()
     let halves = [generator.next(), generator.next()] as [UInt64]

@@ -3,13 +3,14 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The launches of programs for applications. Keeps each process until the scheduler manages it.
+/// Launches the programs of applications. Keeps each started process until the scheduler manages
+/// it.
 ///
 /// A daemon may die at any instant of a launch. Therefore the event log stores each process before
 /// the scheduler receives it. The next daemon then finds the process and does not start the program
 /// again.
 final class Launches {
-  /// A process that the daemon will report to the scheduler.
+  /// A process that the daemon is about to report to the scheduler as the leader of an instance.
   struct UnmanagedLeader {
     var process: ProcessHandle
     var uid: UInt32
@@ -52,7 +53,7 @@ final class Launches {
 
   // MARK: Unmanaged leaders
 
-  /// The unmanaged leaders, in the form of the event log.
+  /// The unmanaged leaders, as the event log stores them.
   var held: [Leader: DaemonState.LeaderDetails] { unmanagedLeaders.mapValues(\.held) }
 
   /// Stores a leader in the event log. Call this before posting the event that reports the leader
@@ -65,7 +66,7 @@ final class Launches {
     return leader
   }
 
-  /// Restores an unmanaged leader from a previous daemon.
+  /// Takes over an unmanaged leader of a previous daemon, if the process still exists.
   func restore(_ details: DaemonState.LeaderDetails) {
     do throws(SystemError) {
       let identity = ProcessIdentity(details.leader)
@@ -80,8 +81,8 @@ final class Launches {
   /// Removes and returns an unmanaged leader.
   func take(_ leader: Leader) -> UnmanagedLeader? { unmanagedLeaders.removeValue(forKey: leader) }
 
-  /// Removes the unmanaged leaders that the scheduler did not begin to manage. Call this when the
-  /// scheduler has handled all events.
+  /// Forgets the remaining unmanaged leaders. Call this when the scheduler has handled all events:
+  /// it then knows of these leaders, and has decided not to manage them.
   func forgetUnmanagedLeaders() {
     if !unmanagedLeaders.isEmpty { unmanagedLeaders = [:] }
     if !launched.isEmpty {
@@ -127,7 +128,8 @@ final class Launches {
     post(outcome)
   }
 
-  /// Returns the process that a previous daemon started for a launch, if the program runs.
+  /// Returns the process that a previous daemon started for a launch, if the process executes the
+  /// program already.
   private func started(for id: InstanceID) -> Leader? {
     guard let (leader, details) = unmanagedLeaders.first(where: { $0.value.launch == id }) else {
       return nil
@@ -143,14 +145,15 @@ final class Launches {
 
   // MARK: Released processes
 
-  /// Stores the processes that the scheduler releases because the daemon stops.
+  /// Adds to ``leftRunning`` the leaders of the instances that the scheduler releases because the
+  /// daemon stops.
   func leaveRunning(_ held: [InstanceID: DaemonState.Instance]) {
     for instance in held.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance
     }
   }
 
-  /// Adds to ``leftRunning`` the leaders that still run.
+  /// Adds to ``leftRunning`` those leaders in `left` that still run.
   func restoreLeftRunning(_ left: [Leader: DaemonState.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil

@@ -35,15 +35,15 @@ protocol ProgramStarter {
   /// The control groups of the started programs; nil if they have none of their own.
   var groups: InstanceGroups? { get }
 
-  /// The paths of the groups of programs that this mechanism is starting.
+  /// The paths of the control groups in which this mechanism is starting programs.
   var starting: Set<String> { get }
 
   /// Starts a program. The program executes no instruction before the daemon has opened a pidfd of
   /// its process.
   ///
   /// - Parameters:
-  ///   - willRun: Called before the first instruction, if only this daemon would know the process.
-  ///     Not called if the next daemon can find the process by the control group of its unit.
+  ///   - willRun: Called before the first instruction, unless the next daemon can find the process
+  ///     by the control group of its unit.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this function
   ///     returns.
   func start(

@@ -3,9 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A mechanism that starts programs as services, if a service manager started the daemon as its
-/// service. The programs run outside the daemon's sandbox, each in a unit and a control group of
-/// its own.
+/// A mechanism that starts programs as services of the service manager that started the daemon. The
+/// programs run outside the daemon's sandbox, each in a unit and a control group of its own.
 ///
 /// The unit executes ``LaunchHelper``, which executes the program when the daemon sends the order.
 final class TransientUnitStarter: ProgramStarter {
@@ -13,11 +12,11 @@ final class TransientUnitStarter: ProgramStarter {
   private let proc: ProcFS
   private let loop: EventLoop
   private let manager: SystemdManager
-  /// The slice that contains only the daemon's units.
+  /// The slice for the units that the daemon launches. It contains no other units.
   private let slice: ControlGroup
-  /// Whether the units run as the users that the manifests name.
+  /// Whether each unit names the user that its program runs as.
   private let namesUsers: Bool
-  /// The daemon's executable, which the unit executes.
+  /// The path of the daemon's executable, which each unit executes as ``LaunchHelper``.
   private let executable: String
   /// The source of programs' exit statuses; nil if the kernel reports them.
   let ends: UnitExits?
@@ -87,8 +86,8 @@ final class TransientUnitStarter: ProgramStarter {
     var properties: [UnitProperty] = [
       .text("Description", "\(program.manifest.displayName ?? id), launched by taskschedd"),
       .text("Slice", slice.name),
-      // At a shutdown the daemon must stop first and resume the applications. Suspended
-      // applications would not receive SIGTERM.
+      // At a shutdown, systemd stops this unit after the daemon. The daemon has then resumed the
+      // applications. A suspended application would not handle SIGTERM.
       .texts("Before", ["taskschedd.service"]),
       .text("CollectMode", "inactive-or-failed"),
       .text("Type", "exec"),
@@ -103,7 +102,7 @@ final class TransientUnitStarter: ProgramStarter {
       // kill the others.
       .text("OOMPolicy", "continue"),
     ]
-    // `systemctl stop` must send the same signal as the daemon to ask the application to exit.
+    // `systemctl stop` must ask the application to exit with the same signal as the daemon.
     let stopSignal = program.manifest.stopSignal
     if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }
@@ -124,7 +123,7 @@ private final class TransientUnitStart {
   private let loop: EventLoop
   private let finish: (Result<Launcher.Launched, Launcher.Failure>) -> Void
   /// The daemon's end of the socket to the waiting process. No other process has a copy. If the
-  /// daemon dies, the waiting process therefore exits.
+  /// daemon dies, the connection therefore closes, and the waiting process exits.
   private let hold: FileDescriptor
   private var childs: FileDescriptor?
   private var holdSource: DescriptorSource?
@@ -198,7 +197,8 @@ private final class TransientUnitStart {
     }
   }
 
-  /// Returns the only process in the unit's control group, in which only systemd places processes.
+  /// Returns the process of ``LaunchHelper``. It is the only process in the unit's control group,
+  /// because only systemd adds processes to this group.
   private func theOnlyProcess() throws(SystemError) -> ProcessHandle {
     let call = "looking for the process of \(group.name)"
     let pids = try group.processes()
@@ -214,7 +214,7 @@ private final class TransientUnitStart {
     return process
   }
 
-  /// Sends the order to the process, after the daemon has opened the pidfd of the process.
+  /// Sends the order to the waiting process, of which the daemon has now opened a pidfd.
   private func release(_ process: ProcessHandle) throws(SystemError) {
     self.process = process
     let (reading, writing) = try FileDescriptor.pipe().ends()

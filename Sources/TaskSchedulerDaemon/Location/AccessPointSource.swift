@@ -1,11 +1,12 @@
 import EventLoop
 import LinuxSystem
 
-/// The source of changes of the access point of a wireless network, as NetworkManager knows it.
+/// A source that shows when the machine moves: the access points of wireless networks, as
+/// NetworkManager reports them.
 ///
 /// The daemon reads the access point whenever a wireless device connects, to know whether the
-/// source is available. While the daemon watches for moves, it also follows the signals of wireless
-/// devices. NetworkManager sends these signals every few seconds.
+/// source is available. NetworkManager sends signals about wireless devices every few seconds. The
+/// daemon receives them only while it watches for moves.
 final class AccessPointSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }
@@ -21,7 +22,7 @@ final class AccessPointSource {
     /// The hardware address of the access point to which the device is connected.
     var accessPoint: String?
     var isAsked = false
-    /// Whether the device has changed since the last question.
+    /// Whether the device has changed since the daemon last asked about it.
     var isStale = false
   }
 
@@ -167,8 +168,8 @@ final class AccessPointSource {
     }
   }
 
-  /// Reads which access point a wireless device has, and then the hardware address of this access
-  /// point.
+  /// Reads to which access point a wireless device is connected, and then the hardware address of
+  /// this access point.
   private func read(_ path: String) {
     guard var device = devices[path], device.isWireless == true else { return }
     device.isStale = device.isAsked

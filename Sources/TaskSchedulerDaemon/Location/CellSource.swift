@@ -1,13 +1,13 @@
 import EventLoop
 import LinuxSystem
 
-/// The source of changes of a modem's cell, as ModemManager knows it.
+/// A source that shows when the machine moves: the cells of modems, as ModemManager reports them.
 ///
 /// ModemManager reports the cell when asked. It sends signals about cells only after a call of
 /// `Setup`. The daemon makes this call when it begins to watch for moves, and restores the earlier
-/// setup when the watch ends. If the daemon dies during the watch, the signals stay set up. Without
-/// a watch, the daemon reads the cell when a modem appears, is enabled or registers with a network,
-/// to know whether the source is available.
+/// setup when the watch ends. If the daemon dies during the watch, the signals stay enabled. While
+/// the daemon does not watch for moves, it reads the cell when a modem appears, is enabled or
+/// registers with a network, to know whether the source is available.
 final class CellSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }
@@ -28,9 +28,10 @@ final class CellSource {
     /// The cell: "MCC,MNC,LAC,CI,TAC".
     var cell: String?
     var isAsked = false
-    /// Whether the modem has changed since the last question.
+    /// Whether the modem has changed since the daemon last asked about it.
     var isStale = false
-    /// Whether the daemon has enabled the cell, or the signals, and must restore the earlier setup.
+    /// Whether the daemon has enabled reports of the cell, and signals about it. When the watch
+    /// ends, the daemon disables what it has enabled.
     var hasEnabledCell = false
     var hasEnabledSignals = false
   }
@@ -144,7 +145,8 @@ final class CellSource {
     guard let modem = modems[path] else { return }
     let cells = readSetup(message, of: path)
     guard modems[path]?.sendsSignals == true else {
-      // Another program has turned the signals off, which also empties the property.
+      // If another program has turned the signals off, the property is empty even though the modem
+      // has a cell. The daemon then asks for the cell.
       if modem.sendsSignals { read(path) }
       return
     }
@@ -169,8 +171,8 @@ final class CellSource {
     read(modem)
   }
 
-  /// Reads the setup of a modem, then the cell. Then sets up signals if the daemon watches for
-  /// moves.
+  /// Reads the setup of a modem, and then the cell. Afterwards, enables the signals if the daemon
+  /// watches for moves.
   private func read(_ path: String) {
     guard var modem = modems[path] else { return }
     modem.isStale = modem.isAsked
@@ -194,8 +196,8 @@ final class CellSource {
       case .reply(let values):
         cells.refusal = nil
         cells.modems[path]?.cell = values.numberedTexts().flatMap(Self.cell)
-        // The reply means that the modem is enabled. When ModemManager enables a modem, it replaces
-        // the earlier setup.
+        // The reply shows that the modem is enabled. When ModemManager enables a modem, it discards
+        // the earlier setup, so the daemon must set up the modem again.
         if cells.changes.isWatched { cells.setUp(path) }
       case .error(let error):
         cells.modems[path]?.cell = nil
@@ -208,7 +210,7 @@ final class CellSource {
 
   /// Reads the setup of a modem from properties.
   ///
-  /// - Returns: The locations among the properties.
+  /// - Returns: The value of the property `Location`; nil if it is not among the properties.
   private func readSetup(_ values: MessageReader, of path: String) -> [UInt32: String]? {
     guard var modem = modems[path] else { return nil }
     var locations: [UInt32: String]?

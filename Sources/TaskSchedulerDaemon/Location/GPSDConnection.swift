@@ -9,8 +9,9 @@ enum GPSDEnd {
   case failed(SystemError)
 }
 
-/// A connection to gpsd on the loop. It never blocks, and reads a limited number of bytes in each
-/// turn of the loop and in each second, so that a gpsd that sends continuously delays nothing.
+/// A connection to gpsd on the loop. It never blocks, and limits the bytes that it reads at once
+/// and in each second. A gpsd that sends continuously therefore does not delay the daemon's other
+/// work.
 final class GPSDConnection {
   /// An event of the connection.
   enum Occurrence {
@@ -19,7 +20,7 @@ final class GPSDConnection {
     case ended(GPSDEnd)
   }
 
-  /// The maximum number of bytes to read before other sources of the loop have their turn.
+  /// The maximum number of bytes to read at once, before the loop serves its other sources.
   private static let turnBytesMax = 16 << 10
   /// The maximum number of bytes to read in a second. A receiver that reports ten times a second
   /// makes gpsd send about 30 kB a second. Source: this project.
@@ -31,14 +32,14 @@ final class GPSDConnection {
   private var source: DescriptorSource?
   private var resumption: TimerSource?
   private var buffer = GPSDReportBuffer()
-  /// The instant at which the present second of the byte count began.
+  /// The start of the second in which ``secondBytes`` counts bytes, in nanoseconds since boot.
   private var secondStart: UInt64 = 0
   private var secondBytes = 0
 
   /// Connects to the socket at `path`, and asks gpsd for positions.
   ///
-  /// - Throws: ENOENT and ECONNREFUSED if no process listens, EAGAIN if the listener's backlog is
-  ///   full, EACCES.
+  /// - Throws: ENOENT or ECONNREFUSED if no process listens; EAGAIN if the listener's backlog is
+  ///   full; EACCES if the daemon has no permission.
   init(
     path: String, loop: EventLoop, report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {

@@ -3,14 +3,15 @@ import TaskSchedulerCore
 /// Selects the positions that the daemon takes from gpsd.
 ///
 /// gpsd repeats a position when it knows more details, and it reports a position for each receiver.
-/// The daemon takes only positions that are later than the last one, or earlier by
-/// ``correctionMin`` or more, and at most ``countMax`` positions a second.
+/// The daemon takes a position only if its time is after the time of the last taken position, or
+/// before that time by ``correctionMin`` or more. It takes at most ``countMax`` positions a second.
 struct GPSDPositions {
   /// The maximum number of positions within each second. Source: this project; fast receivers
   /// report 10 positions a second.
   static let countMax = 10
-  /// The minimum step back in time at which the daemon takes a position with an earlier time. Such
-  /// a step means that the receiver has corrected a wrong clock. Source: this project.
+  /// The minimum step back in time from one position to the next that makes the daemon take the
+  /// next position. Such a large step means that the receiver has corrected a wrong clock. Source:
+  /// this project.
   static let correctionMin: Duration = .seconds(600)
 
   private var timeLast: WallTime?

@@ -1,9 +1,10 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The messages of gpsd (gpsd_json(5)), without I/O. Each message is a line that contains a JSON
-// object, which names its class. Most lines that the daemon does not need, such as SKY, arrive as
-// often as positions. The daemon skips these lines without parsing them.
+// Parses the messages of gpsd (gpsd_json(5)), without I/O. Each message is a line with a JSON
+// object that names the class of the message. Most lines that the daemon does not need, such as
+// those of class SKY, arrive as often as positions. The daemon skips these lines without parsing
+// them.
 
 /// A message of gpsd.
 package enum GPSDReport: Equatable, Sendable {
@@ -11,7 +12,7 @@ package enum GPSDReport: Equatable, Sendable {
   case version(release: String)
   /// The paths of all receivers.
   case devices([String])
-  /// A receiver was added or closed.
+  /// gpsd has opened or closed a receiver.
   case device(String, isOpen: Bool)
   /// The answer to a request to begin or end sending positions.
   case watch(isEnabled: Bool)
@@ -21,7 +22,7 @@ package enum GPSDReport: Equatable, Sendable {
   /// A message that the daemon does not need.
   case other
 
-  /// Reads a line, which must not contain its line feed.
+  /// Parses a line. The line must not include the line feed at its end.
   package init(line: [UInt8]) throws(GPSDViolation) {
     if let name = Self.classAtStart(of: line), !Self.usedClasses.contains(name) {
       self = .other
@@ -116,7 +117,7 @@ extension JSONValue {
   }
 }
 
-/// Input that gpsd does not send. The connection cannot be used any further.
+/// Input that a correct gpsd never sends. The daemon cannot use the connection any further.
 package enum GPSDViolation: Error, Hashable, Sendable, CustomStringConvertible {
   case longLine
   case badJSON(JSONError)

@@ -3,7 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The source of the locations of gpsd.
+/// A source of locations, which reads them from gpsd.
 ///
 /// systemd listens at the socket, and starts a proxy to gpsd when the daemon connects. gpsd turns
 /// on the receiver while a client asks for positions. The daemon is therefore connected only while
@@ -12,9 +12,10 @@ import TaskSchedulerCore
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
 /// connects again, after delays that double, until gpsd answers. While no locations are needed,
-/// gpsd counts as available again after a time that doubles. Otherwise no application could request
-/// locations, and the daemon would never connect again. In both cases, the delay ends when the
-/// socket is replaced or the settings are read, because a person may have repaired gpsd.
+/// gpsd counts as available again after a time that doubles with each failure. If gpsd stayed
+/// unavailable, no application could request locations, and the daemon would never connect again.
+/// Both delays end early when the socket is replaced or the settings are read again, because a
+/// person may have repaired gpsd.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -22,14 +23,14 @@ final class GPSDSource {
     case located(Location)
   }
 
-  /// The times of the source. Source of the values: this project.
+  /// Delays and time limits for connections to gpsd. Source: this project.
   struct Timing {
     /// The time within which gpsd must answer after a connection.
     var answerMax: Duration = .seconds(10)
     /// The delay between the end of a connection and the next attempt. It doubles with each end.
     var delayMin: Duration = .seconds(1)
     var delayMax: Duration = .seconds(300)
-    /// The time for which a connection must last so that the next delay is the shortest again.
+    /// After a connection that has lasted this long, the next delay is ``delayMin`` again.
     var lastingTime: Duration = .seconds(300)
     /// The time after which a failed gpsd counts as available again, while no locations are needed.
     /// It doubles with each failure.
@@ -46,8 +47,8 @@ final class GPSDSource {
     case open(GPSDConnection)
   }
 
-  /// The absolute path of the socket; empty for none. Each reload of the settings sets it. This
-  /// also ends a failure.
+  /// The absolute path of gpsd's socket; empty for none. Each reload of the settings sets the path,
+  /// even to the same value. The source then forgets an earlier failure.
   var path: String {
     didSet {
       if timer == nil { return }
@@ -72,9 +73,9 @@ final class GPSDSource {
   private var positions = GPSDPositions()
   private var delay: Duration
   private var failureTime: Duration
-  /// The instants at which the daemon last connected, and at which gpsd last answered, in
-  /// nanoseconds since boot.
+  /// The instant at which the daemon last connected, in nanoseconds since boot.
   private var connectedAt: UInt64?
+  /// The instant at which gpsd first answered on the open connection, in nanoseconds since boot.
   private var openedAt: UInt64 = 0
   private var loggedAt: UInt64?
   /// The availability that was reported last; nil before the first report.
@@ -85,7 +86,8 @@ final class GPSDSource {
 
   /// - Parameters:
   ///   - path: The absolute path of gpsd's socket, which need not exist yet; empty for none.
-  ///   - report: Called from the loop, and from within ``start()``, ``need(_:)`` and ``path``.
+  ///   - report: Called from the loop, and from within ``start()``, ``need(_:)`` and assignments to
+  ///     ``path``.
   init(
     path: String, loop: EventLoop, log: Log, timing: Timing = Timing(),
     report: @escaping (Occurrence) -> Void
@@ -161,7 +163,8 @@ final class GPSDSource {
     reconsider()
   }
 
-  /// Watches for the socket, and examines it afterwards, so that the daemon misses no change.
+  /// Begins to watch for the socket before it examines the socket, so that the daemon misses no
+  /// change.
   private func watchSocket() {
     if path.isEmpty {
       absence = "the setting gpsd is empty"

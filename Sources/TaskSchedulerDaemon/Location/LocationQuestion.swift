@@ -33,10 +33,11 @@ struct LocationQuestion {
     return "It wants to know \(first.isEmpty ? "" : first + conjunction)\(last)."
   }
 
-  /// The id of the notification, from ``idBase`` to below ``IncomingCall/idBase``.
+  /// The id of the notification: at least ``idBase``, and less than ``IncomingCall/idBase``.
   ///
-  /// The id is a hash (FNV-1a) of the application and its owner. Every daemon computes the same id,
-  /// so an answer that the user gave while no daemon ran belongs to the right question.
+  /// The id is a hash (FNV-1a) of the application and its owner. Every daemon computes the same id.
+  /// If the user answers a question while no daemon runs, the next daemon therefore finds the
+  /// question by the id.
   var id: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in "\(application.owner.uid) \(application.id.name)".utf8 {

@@ -12,7 +12,7 @@ import TaskSchedulerWire
 /// The scheduler knows which questions are open, and a daemon stores nothing else about them. After
 /// a restart, the daemon shows the questions again with the same ids.
 final class LocationQuestions: DaemonNotices {
-  /// The parts of the daemon that know the questions and take the answers.
+  /// The functions of other parts of the daemon that ``LocationQuestions`` calls.
   struct Environment {
     /// Returns the applications about which the daemon must ask a user, in order.
     var questions: (UserID) -> [ApplicationKey]
@@ -23,7 +23,7 @@ final class LocationQuestions: DaemonNotices {
 
   /// The state of a question that the daemon has shown.
   private struct Shown {
-    /// The time of the last firing, in nanoseconds since 1970.
+    /// The time at which the notification last fired, in nanoseconds since 1970.
     var firedAt: Int
     /// The notification's name at the service that shows it.
     var name: DesktopName?
@@ -44,7 +44,7 @@ final class LocationQuestions: DaemonNotices {
   /// Shows the question about an application.
   func show(_ key: ApplicationKey) { agents.show(order(key), to: key.owner) }
 
-  /// Removes the question about an application after the decision.
+  /// Withdraws the question about an application after the decision.
   func hide(_ key: ApplicationKey) {
     let name = shown.removeValue(forKey: key)?.name
     agents.withdraw(
@@ -100,7 +100,8 @@ final class LocationQuestions: DaemonNotices {
   func isClosed(_ id: Int, of user: UserID) {
     guard let key = application(id, of: user), let last = shown[key] else { return }
     shown[key]?.name = nil
-    // The notification disappeared because the service ended. The user has not closed it.
+    // A notification with an old name disappeared because its service ended. The user has not
+    // closed it.
     if last.name != nil, last.isOld { showAgain(key) }
   }
 
@@ -115,7 +116,8 @@ final class LocationQuestions: DaemonNotices {
 
   private func showAgain(_ key: ApplicationKey) {
     guard let last = shown[key]?.firedAt else { return show(key) }
-    // An agent ignores a firing that it has shown before, and an operator may set back the clock.
+    // Each firing needs a new time, by which the agent recognizes it. The clock may have been set
+    // back since the last firing.
     shown[key]?.firedAt = max(Int(clamping: WallClock.nanoseconds), last + 1)
     show(key)
   }

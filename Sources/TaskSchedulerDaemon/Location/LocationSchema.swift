@@ -7,8 +7,8 @@ enum LocationSchema: StoreSchema {
   static let signature: Int64 = 0x5453_4c00
   static let reserveBytesMax = 1 << 20
 
-  /// The definitions of the tables. The table `application` has no row for an application without a
-  /// decision, a question or monitored changes.
+  /// The definitions of the tables. The table `application` has a row only for an application with
+  /// a decision or an earlier question about consent, or with monitored significant changes.
   static let tables = """
     CREATE TABLE application (
       id TEXT NOT NULL,
@@ -84,7 +84,7 @@ enum LocationSchema: StoreSchema {
       ])
   }
 
-  /// Removes the row of an application without a decision, a question or monitored changes.
+  /// Removes the row of an application if the row contains only default values.
   private static func prune(_ key: ApplicationKey, _ database: Database) throws(DatabaseError) {
     try database.run(
       """

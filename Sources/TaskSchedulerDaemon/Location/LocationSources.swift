@@ -5,8 +5,8 @@ import TaskSchedulerCore
 /// The sources of locations that the daemon reads itself (contract §17): gpsd, the cells of
 /// modems, and the access points of wireless networks. Session agents read GeoClue.
 ///
-/// Each source is optional, and works as soon as it exists. The sources do only what is needed:
-/// gpsd runs a receiver only while the daemon is connected to it.
+/// Each source is optional, and works as soon as it exists. gpsd turns on its receivers while the
+/// daemon is connected to gpsd, so the daemon connects only while it needs locations.
 final class LocationSources {
   private let log: Log
   private let loop: EventLoop
@@ -23,7 +23,7 @@ final class LocationSources {
 
   /// - Parameters:
   ///   - gpsdSocket: The absolute path of gpsd's socket, which need not exist.
-  ///   - post: Called for each event, also from within ``start()``, ``need(_:)`` and
+  ///   - post: Called for each event, even from within ``start()``, ``need(_:)`` and assignments to
   ///     ``gpsdSocket``.
   init(
     loop: EventLoop, log: Log, gpsdSocket: String, systemBus: BusAddress,
@@ -58,19 +58,19 @@ final class LocationSources {
   /// Reports which sources are available, now and after each change. If the service of a source
   /// does not answer within a time limit, reports the source as not available.
   func start() {
-    attempt("of gpsd") { () throws(SystemError) in
+    attempt("gpsd") { () throws(SystemError) in
       moveTimer = try loop.timer { [weak self] in self?.reportMove() }
       try gpsd.start()
     }
-    attempt("of the cells of modems") { () throws(SystemError) in try cell.start() }
-    attempt("of access points") { () throws(SystemError) in try accessPoint.start() }
+    attempt("the cells of modems") { () throws(SystemError) in try cell.start() }
+    attempt("access points") { () throws(SystemError) in try accessPoint.start() }
   }
 
   private func attempt(_ what: String, _ body: () throws(SystemError) -> Void) {
     do throws(SystemError) {
       try body()
     } catch {
-      log.write(.notice, "the daemon does not know \(what): \(error)")
+      log.write(.notice, "the daemon cannot use \(what) as a source of locations: \(error)")
     }
   }
 

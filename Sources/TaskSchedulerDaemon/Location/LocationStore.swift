@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The durable part of the location services on disk: the regions and significant changes that
+/// The store of the durable part of the location services: the regions and significant changes that
 /// applications monitor, and the decisions whether applications may learn the location
 /// (contract §17).
 final class LocationStore: WritableStore {
@@ -49,7 +49,7 @@ final class LocationStore: WritableStore {
 
 extension LocationChange {
   /// Whether the change withdraws a permission of an application or ends its monitoring. Such a
-  /// change must be possible on a full file system too.
+  /// change must be possible even on a full file system.
   fileprivate var isWithdrawal: Bool {
     switch self {
     case .stopMonitoring, .monitorSignificantChanges(false), .authorize(.denied, wasAsked: _),

@@ -6,10 +6,10 @@ import TaskSchedulerCore
 /// durable change (contract §17).
 ///
 /// A thread writes the changes (``StoreWriter``). The next daemon repeats each change that this
-/// daemon has not reported.
+/// daemon has not reported as durable.
 final class LocationTransactions {
-  /// The store; nil if its file is unusable, or without a state directory. The daemon then refuses
-  /// the changes. While the writer runs, only its thread may use the store.
+  /// The store; nil if its file is unusable, or if the daemon has no state directory. The daemon
+  /// then refuses the changes. While the writer runs, only its thread may use the store.
   private let store: LocationStore?
   private var writer: StoreWriter<LocationStore>?
   /// The reason why the daemon refuses changes; unused if there is a store.
@@ -37,8 +37,8 @@ final class LocationTransactions {
       } catch {
         problem = error.message
         log.write(
-          .error, "refusing regions, significant changes and decisions about the location until "
-            + "the next start: \(error)", id: .storeFailed)
+          .error, "until its next start, the daemon refuses to store regions, significant changes "
+            + "and decisions about the location: \(error)", id: .storeFailed)
       }
     }
     self.store = store
@@ -53,8 +53,8 @@ final class LocationTransactions {
     }
   }
 
-  /// Passes the contents of the store to the scheduler of a daemon that recovers no event log. Call
-  /// this before ``serve()``.
+  /// Passes the contents of the store to the scheduler. Call this before ``serve()``, and only if
+  /// the scheduler has no state of an earlier daemon.
   func load() {
     guard let store else { return }
     attempt("cannot read \(store.path)") { () throws(StoreError) in
@@ -62,7 +62,7 @@ final class LocationTransactions {
     }
   }
 
-  /// Begins to write. Changes of an earlier daemon come first.
+  /// Begins to write changes, those of an earlier daemon first.
   func serve() {
     let earlier = held ?? [:]
     held = nil

@@ -17,11 +17,11 @@ final class MachineLocation {
     self.agents = agents
   }
 
-  /// Passes the stored regions and decisions to the scheduler of a daemon that recovers no event
-  /// log.
+  /// Passes the stored regions and decisions to the scheduler. Call this only if the scheduler has
+  /// no state of an earlier daemon.
   func load() { transactions.load() }
 
-  /// Begins to store changes. Changes of an earlier daemon come first.
+  /// Begins to store changes, those of an earlier daemon first.
   func serve() { transactions.serve() }
 
   /// Begins to report which sources are available, and to report locations.

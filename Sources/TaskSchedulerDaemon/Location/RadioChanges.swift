@@ -1,8 +1,8 @@
-/// An event of a radio: a source that does not determine the location, but shows that the machine
-/// has moved.
+/// An event of a radio source. Such a source does not determine the location, but shows that the
+/// machine has moved.
 enum RadioOccurrence: Equatable {
   case availabilityChanged(Bool)
-  /// The machine has another cell or access point.
+  /// The machine is connected to another cell or access point.
   case moved
 }
 
@@ -11,11 +11,11 @@ enum RadioOccurrence: Equatable {
 struct RadioChanges {
   /// The availability that was reported last; nil before the first report.
   private(set) var isAvailable: Bool?
-  /// Whether the source reports moves. A new watch begins with the transmitters of its first
-  /// update.
+  /// Whether the source reports moves. The transmitters in the first update after this becomes true
+  /// are not a move.
   var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
-  /// The transmitters of the watch's last update that was not empty. An empty set if all updates
-  /// were empty; nil before the first update.
+  /// The transmitters in the last update that contained any, since ``isWatched`` became true. An
+  /// empty set if no update contained any; nil before the first update.
   private var last: Set<String>?
 
   /// Takes the present transmitters, and returns what to report.

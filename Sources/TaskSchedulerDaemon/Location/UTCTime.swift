@@ -19,7 +19,8 @@ extension WallTime {
   /// The length of `2026-12-24T18:00:00`.
   private static let localCount = 19
 
-  /// Removes a fraction of a second such as `.25`, and returns its nanoseconds; 0 if there is none.
+  /// Removes a fraction of a second such as `.25`, and returns its nanoseconds. Returns 0 if there
+  /// is no dot, and nil if no digit follows the dot.
   private static func takeFraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
     guard rest.first == UInt8(ascii: ".") else { return 0 }
     let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -67,7 +67,7 @@ public final class Log {
     ]
     if let id { entries.append("MESSAGE_ID=\(id)") }
     entries += fields.map { "\($0.name)=\($0.value)" }
-    // All fields are in one buffer, and each vector points to one of them.
+    // All fields are in one buffer, and each vector points to one field.
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []
     for entry in entries {

@@ -4,8 +4,9 @@ import TaskSchedulerCore
 /// The newest log records about each user's applications, for users who may not read the journal.
 ///
 /// journald lets a user read only the records of the user's own processes. The system's daemon runs
-/// as root, and cannot assign a record to another user. It therefore keeps some records in memory.
-/// It returns to each user the records about that user's applications (contract §16).
+/// as root, so its records belong to root, even those about a user's application. The daemon
+/// therefore keeps the newest records in memory, and returns to each user the records about that
+/// user's applications (contract §16).
 struct RecentRecords {
   /// One record, with the message that the owner of the application may read.
   struct Entry {
@@ -18,7 +19,8 @@ struct RecentRecords {
     var message: String
   }
 
-  /// The limits for one user's records: their number, and the total size of their messages.
+  /// The limits for one user's records: their number, and the total size of their messages in
+  /// bytes.
   static let recordsMax = 500
   static let bytesMax = 64 << 10
   /// The maximum size of a message, in bytes. The daemon cuts longer messages.

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// The only place that logs the scheduler's decisions.
+// Only this file logs the scheduler's decisions.
 
 extension Log {
   /// Writes a record of the scheduler.
@@ -52,7 +52,7 @@ extension Record {
     return fields
   }
 
-  /// Returns `REMAINING_USEC` for `remainingUSec`.
+  /// Returns a field's name as the journal writes it: `REMAINING_USEC` for `remainingUSec`.
   static func journalName(_ name: String) -> String {
     var result = ""
     var isAfterSmall = false

@@ -1,18 +1,18 @@
 import EventLoop
 import LinuxSystem
 
-/// The trimming of the heap: returns free memory of the allocator to the kernel after a busy time.
+/// Trims the heap after a busy time: returns the allocator's free memory to the kernel.
 ///
 /// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
 /// the heap can be ten times as large as the used memory. The daemon therefore trims the heap a few
-/// seconds after much work. If it has also worked much in these seconds, it trims the heap again a
-/// few seconds later. An idle daemon does not wake.
+/// seconds after much work. If it was busy during these seconds too, it trims the heap once more, a
+/// few seconds later. An idle daemon does not wake up to trim the heap.
 final class HeapTrimming {
-  /// The work in nanoseconds after which trimming is worthwhile: about 10,000 calls. Source: this
-  /// project.
+  /// The working time, in nanoseconds, after which trimming is worthwhile: about 10,000 calls.
+  /// Source: this project.
   static let workMin: UInt64 = 250_000_000
-  /// The work in nanoseconds during ``delay`` that makes the daemon trim the heap again. Source:
-  /// this project.
+  /// The working time during ``delay``, in nanoseconds, that makes the daemon trim the heap again.
+  /// Source: this project.
   static let restMin: UInt64 = 10_000_000
 
   private let delay: Duration

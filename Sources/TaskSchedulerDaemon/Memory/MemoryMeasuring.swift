@@ -3,14 +3,14 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The measurement of the memory of instances, within a time limit. If the limit expires before the
-/// daemon has read the size of a process, it estimates the size from statm.
+/// Measures the memory of instances within a time limit. If the limit expires before the daemon has
+/// read the size of a process, the daemon estimates the size from `/proc/PID/statm`.
 final class MemoryMeasuring {
-  /// The time limit of each step: listing the processes, and reading smaps_rollup (100 processes of
-  /// 12 MB take 28 ms). With these limits, the choice of the application to terminate takes less
-  /// than 100 ms for 500 applications.
+  /// The time limit for each of two steps: to list the processes, and to read their smaps_rollup
+  /// (100 processes of 12 MB take 28 ms). With these limits, the choice of the application to
+  /// terminate takes less than 100 ms for 500 applications.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// The maximum number of processes of an instance that the daemon measures. The size of an
+  /// The maximum number of processes that the daemon measures for one instance. The size of an
   /// instance with more processes is an estimate.
   static let processesMax = 512
 
@@ -133,8 +133,8 @@ private struct MeasuredInstance {
 
   /// Returns the size of the instance.
   ///
-  /// - Parameter likeness: The ratio of dirty memory to the estimate. Applies to processes that
-  ///   were not read.
+  /// - Parameter likeness: The ratio of dirty memory to the estimate. The estimates of processes
+  ///   that were not read are multiplied by this ratio.
   func size(likeness: Double) -> MemorySize {
     MemorySize(
       id,
@@ -144,7 +144,7 @@ private struct MeasuredInstance {
   }
 }
 
-/// A round of measuring.
+/// One measurement of several instances.
 private final class MeasuringRound {
   private var measured: [MeasuredInstance]
   private let ids: [InstanceID]

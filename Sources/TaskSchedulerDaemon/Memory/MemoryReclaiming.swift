@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The reclaiming of memory from killed instances: waits until their processes have exited, and
-/// makes the kernel reclaim their memory sooner.
+/// Reclaims the memory of killed instances: makes the kernel free their memory sooner, and waits
+/// until their processes have exited.
 final class MemoryReclaiming {
   private let proc: ProcFS
   private let loop: EventLoop
@@ -30,10 +30,11 @@ final class MemoryReclaiming {
     self.loop = loop
   }
 
-  /// Calls `done` once, when all processes of the instance have exited, unless another call for the
-  /// same instance replaces this one.
+  /// Calls `done` once, when all processes of the instance have exited. Does not call it if this
+  /// function is called again for the same instance before then.
   ///
-  /// - Parameter instance: The instance; nil if the daemon no longer manages it.
+  /// - Parameter instance: The instance; nil if the daemon no longer manages it. The function then
+  ///   calls `done` at once.
   func reclaim(_ instance: InstanceProcesses?, done: @escaping () -> Void) {
     guard let instance else { return done() }
     let id = instance.id

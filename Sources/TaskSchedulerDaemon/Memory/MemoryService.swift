@@ -47,7 +47,7 @@ final class MemoryService {
     triggers?.set(stall: policy.memoryPressureStall, window: policy.memoryPressureWindow)
   }
 
-  /// The sources whose memory pressure the kernel reports.
+  /// The sources for which the kernel reports memory pressure.
   var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
 
   /// The descriptors of the pressure triggers, which the kernel takes long to close (see

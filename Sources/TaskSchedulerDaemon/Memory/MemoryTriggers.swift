@@ -88,8 +88,8 @@ final class MemoryTriggers {
 
   /// Replaces a trigger that has fired. Registers the new trigger first: without any trigger, the
   /// kernel would stop measuring and start over. Keeps a trigger whose window is longer than
-  /// requested. Its replacement would have the same window: without CAP_SYS_RESOURCE, the kernel
-  /// checks a trigger only every 2 s.
+  /// requested: without CAP_SYS_RESOURCE, the kernel checks a trigger only every 2 s, so a
+  /// replacement would not fire sooner.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })
@@ -106,6 +106,6 @@ final class MemoryTriggers {
   /// The descriptors of the triggers.
   var numbers: [Int32] { watches.map { $0.trigger.rawValue } }
 
-  /// The sources whose memory pressure the kernel reports.
+  /// The sources for which the kernel reports memory pressure.
   var heard: [MemoryPressure.Source] { watches.map(\.kind) }
 }

@@ -6,8 +6,8 @@ import TaskSchedulerWire
 ///
 /// An agent may be absent, and its user may still see notifications that an earlier agent showed.
 /// Therefore the daemon sends everything again to an agent that attaches, and, after a restart, to
-/// each agent that stayed attached. It repeats a withdrawal until an agent has reported the
-/// notification as closed.
+/// each agent that stayed attached. The daemon repeats the withdrawal of a notification until an
+/// agent has reported the notification as closed.
 final class AgentNotifications {
   typealias Order = SessionInterface.Attach.Output
 
@@ -23,7 +23,7 @@ final class AgentNotifications {
   /// that shows the notification, and the id that the service assigned; nil if no agent has
   /// reported the notification as shown.
   private var withdrawn: [UserID: [NotificationID: DesktopName?]] = [:]
-  /// The logged reason why notifications cannot be shown, by user.
+  /// For each user, the last logged reason why the user cannot see notifications.
   private var problems: [UserID: String] = [:]
 
   init(log: Log) {
@@ -43,8 +43,8 @@ final class AgentNotifications {
   ///   reported the notification as shown.
   func withdraw(_ id: NotificationID, shownAs name: DesktopName?, of user: UserID) {
     let isSent = send(Order(withdrawing: id, name), user)
-    // Without an attached agent, the user can see the notification only if an agent has reported it
-    // as shown.
+    // If no agent is attached, the user can see the notification only if an earlier agent has
+    // reported it as shown.
     guard isSent || name != nil, withdrawn[user]?.count ?? 0 < Self.withdrawnMax else { return }
     withdrawn[user, default: [:]][id] = .some(name)
   }

@@ -1,10 +1,11 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Notifications of the daemon itself, which the session agents show beside those of applications.
+/// The daemon's own notifications. The session agents show them beside the notifications of
+/// applications.
 ///
-/// Their ids are above all ids in the notification store, which does not contain these
-/// notifications.
+/// The notification store does not contain these notifications. Their ids are higher than all ids
+/// in the store.
 protocol DaemonNotices: AnyObject {
   /// Returns the orders to show the notices that a user must see, and remembers the notices for the
   /// agent's reports about them.

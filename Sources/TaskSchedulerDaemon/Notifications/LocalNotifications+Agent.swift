@@ -5,8 +5,8 @@ import TaskSchedulerWire
 /// Handles the reports of session agents about notifications. The caller has checked that the agent
 /// is attached.
 extension LocalNotifications {
-  /// The maximum length of the reason of a failure, an action's id and an activation token, in
-  /// bytes.
+  /// The maximum length, in bytes, of each of these texts: the reason of a failure, the id of an
+  /// action, and an activation token.
   private static let textBytesMax = 1024
 
   func notificationShown(

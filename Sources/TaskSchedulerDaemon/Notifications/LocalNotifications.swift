@@ -3,14 +3,14 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Carries out the scheduler's decisions about local notifications (contract §9), with the store,
+/// Carries out the scheduler's decisions about local notifications (contract §9). Uses the store,
 /// the calendar and the users' session agents.
 ///
-/// The event loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter``
-/// writes on a thread. There are two kinds of writes. A transaction belongs to the scheduler: the
-/// scheduler learns whether it is durable, and the next daemon repeats an unfinished transaction. A
-/// note records what a desktop shows. If a note is lost, the next daemon shows the notification
-/// once more.
+/// The event loop reads ``StoredNotifications``, an in-memory copy of the store. ``StoreWriter``
+/// writes to the store on a thread of its own. There are two kinds of writes. A transaction belongs
+/// to the scheduler: the scheduler learns whether the transaction is durable, and the next daemon
+/// repeats an unfinished transaction. A note records what a desktop shows. If a note is lost, the
+/// next daemon shows the notification once more.
 final class LocalNotifications {
   private enum Writing {
     case transaction(TransactionID, NotificationTransaction, [NotificationChange])
@@ -18,8 +18,9 @@ final class LocalNotifications {
     case note(String)
   }
 
-  /// The store; nil if its file is unusable, or without a state directory. The daemon then refuses
-  /// all notifications. While the writer runs, only its thread may use the store.
+  /// The store; nil if its file is unusable, or if the daemon has no state directory. Without a
+  /// store, the daemon refuses all notifications. While the writer runs, only the writer's thread
+  /// may use the store.
   private let store: NotificationStore?
   private var writer: StoreWriter<NotificationStore>?
   private let problem: StoreError?
@@ -33,13 +34,13 @@ final class LocalNotifications {
   let post: (Event) -> Void
   /// Returns the display name from an application's manifest, if any.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
-  /// Returns the notices about recording applications that a user must see.
+  /// Returns the notices that must tell a user which applications record audio.
   var recordingNotices: (UserID) -> [RecordingNotice] = { _ in [] }
   /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
-  /// Transactions that arrive before ``serve()``; nil afterwards. While a new daemon finishes an
-  /// interrupted event, the event may begin a transaction. That transaction must wait until the
-  /// transactions of the earlier daemon have been repeated.
+  /// Transactions that arrive before ``serve()`` is called; nil afterwards. While a new daemon
+  /// finishes an interrupted event, the event may begin a transaction. That transaction must wait
+  /// until the daemon has repeated the transactions of the earlier daemon.
   private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
@@ -95,9 +96,10 @@ final class LocalNotifications {
     return ids.count > 10 ? first + ", …" : first
   }
 
-  /// Passes the stored notifications to the scheduler of a daemon that recovers no event log.
+  /// Passes the stored notifications to the scheduler. Called only if the daemon recovers no event
+  /// log, because a recovered scheduler already knows the notifications.
   ///
-  /// A notification without a schedule fires now, unless it has fired before.
+  /// If a notification has no schedule and has not fired yet, it fires now.
   func load() {
     guard let store else { return }
     let now = WallTime(nanoseconds: WallClock.nanoseconds)
@@ -106,7 +108,7 @@ final class LocalNotifications {
     var scheduled: [ScheduledNotification] = []
     for row in stored.rows(where: { $0.firesAt != nil }) {
       guard let stored = row.firesAt else { continue }
-      // The current tz database may have other rules.
+      // The rules in the tz database may have changed since the time was stored.
       let firesAt = ((try? calendar.corrected(row)) ?? nil) ?? stored
       if firesAt != stored { changes.append(.moved(row.id, to: firesAt)) }
       scheduled.append(
@@ -135,9 +137,9 @@ final class LocalNotifications {
     }
   }
 
-  /// Waits until the thread has written all changes, and passes the results to the scheduler. Call
-  /// this before the daemon exits, and after all applications are resumed, because the disk may be
-  /// slow.
+  /// Waits until the writer has written all changes, and passes the results to the scheduler. Call
+  /// this function before the daemon exits, but only after it has resumed the applications, because
+  /// they must not wait for a slow disk.
   func finish() {
     guard let store, let writer else { return }
     while !writing.isEmpty {
@@ -209,7 +211,7 @@ final class LocalNotifications {
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // The store knows the next time, because it stores that time together with the firing. If the
+    // A row with this firing also has the next time, because both are stored together. If that
     // write failed, compute the time.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
@@ -343,8 +345,8 @@ final class LocalNotifications {
     for case .badge(let key, let count) in changes { agents.setBadge(count, of: key) }
   }
 
-  /// Shows a notification that fired at `at`. Does nothing if an earlier daemon stored that a
-  /// desktop has shown the notification since that firing.
+  /// Shows a notification that fired at `at`. Does nothing if, according to the store, a desktop
+  /// has already shown the notification since that firing.
   private func show(_ id: NotificationID, firedAt at: WallTime) {
     guard let row = stored[id], row.firedAt != at || row.isDue else { return }
     agents.show(order(row, firedAt: at), to: row.application.owner)

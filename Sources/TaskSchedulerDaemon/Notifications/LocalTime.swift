@@ -6,12 +6,12 @@ struct LocalTime: Hashable {
   /// Seconds since midnight, from 0 to 86,399.
   var secondOfDay: Int
 
-  /// Seconds since 1970-01-01T00:00:00 in local time, without clock changes.
+  /// Seconds since 1970-01-01T00:00:00 in local time, as if no clock change had happened.
   var seconds: Int64 { Int64(day.number) * Self.secondsPerDay + Int64(secondOfDay) }
 
   static let secondsPerDay: Int64 = 86_400
-  /// The range of years. Nanoseconds since 1970 overflow in 2262, and no rules of time zones are
-  /// known so far ahead.
+  /// The range of supported years. A 64-bit number of nanoseconds since 1970 overflows in 2262, and
+  /// the rules of time zones are not known so far ahead.
   static let yearMax = 2199
   static let yearMin = 1970
 
@@ -84,7 +84,8 @@ struct LocalDay: Hashable {
   var number: Int {
     let marchYear = month > 2 ? year : year - 1
     let (span, yearOfSpan) = Self.divided(marchYear, by: 400)
-    // Counted from March, the months repeat 31, 30, 31, 30, 31 days: 153 days in five months.
+    // From March on, the lengths of the months repeat as 31, 30, 31, 30 and 31 days: 153 days in
+    // five months.
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     let dayOfSpan = yearOfSpan * 365 + yearOfSpan / 4 - yearOfSpan / 100 + dayOfYear
     return span * 146_097 + dayOfSpan - 719_468
@@ -93,8 +94,8 @@ struct LocalDay: Hashable {
   /// Creates the day that is `number` days after 1970-01-01.
   init(number: Int) {
     let (span, dayOfSpan) = Self.divided(number + 719_468, by: 146_097)
-    // Subtracts the leap days before this day, so that all years have 365 days. Each 1,461 days end
-    // with a leap day, but most centuries (36,524 days) do not.
+    // Subtracts the leap days before this day, so that all years have 365 days. Each period of four
+    // years (1,461 days) ends with a leap day, but most centuries (36,524 days) do not.
     let yearOfSpan =
       (dayOfSpan - dayOfSpan / 1_460 + dayOfSpan / 36_524 - dayOfSpan / 146_096) / 365
     let dayOfYear = dayOfSpan - (365 * yearOfSpan + yearOfSpan / 4 - yearOfSpan / 100)

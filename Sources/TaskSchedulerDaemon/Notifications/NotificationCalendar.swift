@@ -23,11 +23,11 @@ struct ScheduleError: Error, Hashable, CustomStringConvertible {
 ///   moment of the change: a notification for 02:30 fires at 03:00, as with
 ///   `Calendar.MatchingPolicy.nextTime` of iOS. If a clock change repeats the local time, the
 ///   notification fires at the first occurrence.
-/// - Repetitions by minute and hour count elapsed time: a clock change neither doubles nor skips a
-///   repetition.
+/// - Repetitions by minute and hour count elapsed time, so that a clock change does not double or
+///   skip a repetition.
 /// - Repetitions by day, week, month and year count local time from the schedule's date, not from
-///   the last firing. The 31st becomes the last day of a shorter month, and is the 31st again after
-///   that month. February 29 becomes February 28 in common years.
+///   the last firing. A notification for the 31st therefore fires on the last day of a shorter
+///   month, and on the 31st of a later month. February 29 becomes February 28 in common years.
 ///
 /// The cost of a computation does not depend on how long ago the schedule began.
 struct NotificationCalendar {
@@ -49,13 +49,14 @@ struct NotificationCalendar {
     try FiringTimes(schedule, zones).next(after: moment)
   }
 
-  /// Returns the next firing time of a stored notification by the current tz database, whose rules
-  /// may have changed. Returns nil if the notification does not fire again.
+  /// Computes the next firing time of a stored notification again, because the rules in the tz
+  /// database may have changed. Returns nil if the notification does not fire again.
   func corrected(_ stored: StoredNotification) throws(ScheduleError) -> WallTime? {
     guard let schedule = stored.schedule, let firesAt = stored.firesAt else { return nil }
     let times = try FiringTimes(schedule, zones)
     guard let repeats = schedule.repeats else { return times.first }
-    // Takes the first repetition that follows the stored time minus half an interval. For long
+    // Changed rules may have moved the stored repetition to an earlier or a later time. A search
+    // that begins half an interval before the stored time finds the same repetition. For long
     // intervals, 12 hours are enough: no change of the rules moves a clock by half a day.
     let half: Int64 =
       switch repeats {
@@ -98,7 +99,7 @@ struct NotificationCalendar {
       return next.flatMap { $0 <= Self.end ? $0 : nil }
     }
 
-    /// The end of the last year, plus a day for the time zones' offsets from UTC.
+    /// The end of the year ``LocalTime/yearMax``, plus one day because local times differ from UTC.
     private static let end = WallTime(
       nanoseconds: Int64(LocalDay(year: LocalTime.yearMax + 1, month: 1, day: 2).number)
         * LocalTime.secondsPerDay * nanosecondsPerSecond)
@@ -119,8 +120,8 @@ struct NotificationCalendar {
     ) -> WallTime? {
       guard moment <= Self.end else { return nil }
       func time(_ count: Int) -> WallTime { Self.moment(repetition(self, count), rules) }
-      // Searches for the number of the repetition by bisection, because the times ascend. Two times
-      // are equal only if a clock change skips a day or more.
+      // The times of the repetitions ascend, so a bisection finds the number of the repetition. Two
+      // times are equal only if a clock change skips a day or more.
       var (low, high) = (1, 366 * (LocalTime.yearMax - LocalTime.yearMin + 2))
       while low < high {
         let middle = (low + high) / 2
@@ -130,7 +131,7 @@ struct NotificationCalendar {
     }
 
     private static func moment(_ local: LocalTime, _ rules: TimeZoneRules) -> WallTime {
-      // The search also tries times that nanoseconds cannot represent.
+      // The bisection also tries times that a 64-bit number of nanoseconds cannot represent.
       guard local.day.year <= LocalTime.yearMax + 1 else { return WallTime(nanoseconds: .max) }
       return WallTime(
         nanoseconds: rules.firstMoment(showing: local.seconds) * nanosecondsPerSecond)

@@ -69,8 +69,8 @@ extension NotificationDraft {
     if isSound { return }
     throw NotificationRequestError(
       parameter: parameter,
-      reason: "it must be a name of the sound theme, of lower-case letters, digits, -, _ and dots, "
-        + "or the absolute path of a sound file without empty, . and .. components")
+      reason: "it must be a name of the sound theme (lower-case letters, digits, -, _ and dots) or "
+        + "the absolute path of a sound file (no empty, . or .. components)")
   }
 
   private static func isSoundNameByte(_ byte: UInt8) -> Bool {

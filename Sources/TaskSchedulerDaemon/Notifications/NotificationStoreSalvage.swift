@@ -31,8 +31,8 @@ struct NotificationSalvage {
     for (key, count) in badges {
       _ = try NotificationSchema.apply(.badge(key, count), database)
     }
-    // The store must not assign the same id twice, but the last assigned id may be unreadable. That
-    // id is at most the number of milliseconds since 1970, because no store assigns ids faster.
+    // No id may be assigned twice, but the last assigned id may be unreadable. That id is at most
+    // the number of milliseconds since 1970, because fewer than 1000 ids a second are assigned.
     let idsBefore = UInt64(WallClock.now() / 1_000)
     try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
   }

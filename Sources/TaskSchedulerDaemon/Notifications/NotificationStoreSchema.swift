@@ -43,7 +43,8 @@ enum NotificationSchema: StoreSchema {
 
   /// Writes a change to the tables.
   ///
-  /// - Returns: The application, if the change presented a notification that does not fire again.
+  /// - Returns: The application of the notification, if the change presented the notification and
+  ///   it does not fire again; otherwise nil.
   static func apply(
     _ change: NotificationChange, _ database: Database
   ) throws(DatabaseError) -> ApplicationKey? {

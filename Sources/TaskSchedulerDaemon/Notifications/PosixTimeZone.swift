@@ -1,6 +1,6 @@
-/// The rule of a time zone after its last recorded transition: standard time and, optionally, a
-/// yearly daylight saving time. Parses the TZ string in the footer of a TZif file (RFC 9636, 3.3),
-/// such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The rule that applies in a time zone after the last recorded transition: standard time and,
+/// optionally, a yearly daylight saving time. The footer of a TZif file contains the rule as a TZ
+/// string (RFC 9636, 3.3), such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct PosixTimeZone: Hashable {
   /// The offset from UTC in seconds, positive to the east.
   let standardOffset: Int
@@ -12,7 +12,7 @@ struct PosixTimeZone: Hashable {
     let ends: YearlyTransition
   }
 
-  /// A yearly transition, in the local time that applies just before it.
+  /// The day and time of a yearly transition, in the local time just before the transition.
   private struct YearlyTransition: Hashable {
     enum Day: Hashable {
       /// From 1 (January 1) to 365 (December 31). February 29 is not counted.
@@ -24,7 +24,7 @@ struct PosixTimeZone: Hashable {
     }
 
     let day: Day
-    /// Seconds since midnight, from -167 to 167 hours.
+    /// Seconds since midnight. The range is -167 hours to 167 hours.
     let seconds: Int
 
     func localSeconds(year: Int) -> Int64 {

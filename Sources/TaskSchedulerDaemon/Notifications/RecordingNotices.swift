@@ -4,23 +4,25 @@ import TaskSchedulerWire
 /// The notifications that show the user which applications record in the background
 /// (contract.md#audio-recording-notice).
 ///
-/// The agents show them like local notifications. Their ids begin at ``idBase``, so no notification
-/// of the store has the same id. A daemon stores nothing about them: the scheduler knows which
-/// notices must be shown.
+/// The session agents show these notices like local notifications. The ids of the notices begin at
+/// ``idBase``, so no notification in the store has the same id. The daemon does not store the
+/// notices, because the scheduler knows which ones must be shown.
 final class RecordingNotices {
   /// The lowest id of a notice. The id of a notice is the sum of this number and the instance's
   /// number.
   static let idBase: UInt64 = 1 << 62
 
   private let agents: AgentNotifications
-  /// The shown notices, with their names at the service that shows them.
+  /// The notices that the agents must show. `name` is nil until an agent reports that a
+  /// notification service shows the notice.
   private var shown: [InstanceID: (application: ApplicationKey, name: DesktopName?)] = [:]
 
   init(_ agents: AgentNotifications) {
     self.agents = agents
   }
 
-  /// Returns the instance of a notice; nil if the id belongs to any other notification.
+  /// Returns the instance that the notice with this id is about; nil if the id belongs to another
+  /// kind of notification.
   private static func instance(_ id: Int) -> InstanceID? {
     guard let number = UInt64(exactly: id), number >= idBase else { return nil }
     return InstanceID(number - idBase)

@@ -1,28 +1,30 @@
 import TaskSchedulerCore
 
-/// A stored notification. The store keeps it until it is cancelled, or until the store removes it
+/// A notification in the store. It stays there until it is cancelled, or until the store removes it
 /// because of the limit on past notifications.
 struct StoredNotification: Equatable {
   var id: NotificationID
   var application: ApplicationKey
   var content: NotificationContent
-  /// The schedule; nil if the application wanted to present the notification at once.
+  /// The schedule; nil if the notification is to be presented at once.
   var schedule: NotificationSchedule?
   /// The next firing time; nil if the notification does not fire again.
   var firesAt: WallTime?
   /// The last firing time.
   var firedAt: WallTime?
-  /// The time at which the notification was last shown to the user or delivered to its application
-  /// because of a new firing. A repeated presentation without a new firing leaves it unchanged.
+  /// The time of the last presentation that followed a new firing. A presentation shows the
+  /// notification to the user, or delivers it to its application. If the notification is shown
+  /// again without a new firing, this time does not change.
   var presentedAt: WallTime?
   /// Whether the notification must be presented: it has fired, or was requested without a schedule,
   /// and has not been presented since.
   var isDue: Bool
-  /// The notification's name at the service that shows it; nil if no service shows it.
+  /// The notification service that shows the notification, and the id that the service assigned;
+  /// nil if no service shows the notification.
   var shownAs: DesktopName?
 
-  /// The state that users see. A repeating notification can be due and wait for its next time; its
-  /// state is then ``fired``.
+  /// The state that users see. A repeating notification that is due also has a next firing time.
+  /// Its state is then ``fired``, not ``scheduled``.
   enum State: String, Hashable, CaseIterable {
     case scheduled, fired, presented
   }
@@ -74,8 +76,7 @@ struct NotificationPage: Equatable {
 }
 
 /// A change of the stored notifications. After a crash, the daemon cannot know whether the store
-/// already contains a change, so it writes the change again. Therefore a repeated change has no
-/// effect.
+/// already contains a change, so it writes the change again. The second write has no effect.
 enum NotificationChange: Equatable {
   /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)

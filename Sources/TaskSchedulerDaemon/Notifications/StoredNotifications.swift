@@ -1,10 +1,10 @@
 import TaskSchedulerCore
 
-/// A copy of the store in memory. The daemon lists and shows notifications from this copy, without
+/// An in-memory copy of the store. The daemon lists and shows notifications from this copy, without
 /// waiting for the disk.
 ///
-/// The copy contains a requested change, such as a new notification, when the change is durable. It
-/// contains a fact, such as the firing of a notification, at once.
+/// A requested change, such as a new notification, enters the copy when the change is durable. A
+/// fact, such as the firing of a notification, enters the copy at once.
 struct StoredNotifications: Equatable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]
@@ -100,7 +100,7 @@ struct StoredNotifications: Equatable {
   }
 
   /// The limits of a page: the number of notifications, and the bytes of their texts. A page has at
-  /// least one notification, whatever its size.
+  /// least one notification, even if that notification exceeds the limit.
   static let pageCountMax = 256
   static let pageBytesMax = 256 << 10
 

@@ -1,19 +1,21 @@
-/// The offsets of one time zone, parsed from a TZif file (RFC 9636): recorded transitions, and a
-/// rule for the time after them.
+/// The offsets of one time zone from UTC, parsed from a TZif file (RFC 9636): the recorded
+/// transitions, and a rule for the time after the last of them.
 struct TimeZoneRules: Hashable {
   private typealias Change = PosixTimeZone.Change
 
   private let offsetFirst: Int
   private let changes: [PosixTimeZone.Change]
-  /// The rule after the last recorded transition; nil if the last offset applies from then on.
+  /// The rule that applies after the last recorded transition; nil if the offset then stays the
+  /// same.
   private let rule: PosixTimeZone?
 
   /// The valid range of offsets from UTC, in seconds (RFC 9636, 3.2).
   private static let offsets = -89_999...93_599
 
-  /// Returns the first moment at which local time is `local` or later, in seconds since 1970 UTC.
+  /// Returns the first moment at which the local time is `local` or later. The result is in seconds
+  /// since 1970-01-01T00:00:00 UTC.
   ///
-  /// If a clock change skips `local`, this is the moment of the change.
+  /// If a clock change skips `local`, the result is the moment of the change.
   func firstMoment(showing local: Int64) -> Int64 {
     var at = local - Int64(Self.offsets.upperBound)
     let end = local - Int64(Self.offsets.lowerBound)
@@ -46,7 +48,8 @@ struct TimeZoneRules: Hashable {
 
   /// Returns the rule's transitions in the year of a moment, the year before and the year after.
   private func yearly(_ rule: PosixTimeZone, around moment: Int64) -> [Change] {
-    // No schedule reaches a moment so far away, and the arithmetic below could overflow.
+    // The arithmetic below could overflow for such a moment. It is thousands of years away, and all
+    // schedules end in 2199.
     guard abs(moment) < 1 << 40 else { return [] }
     let year = LocalDay(atSecond: moment).year
     return (year - 1...year + 1).flatMap { rule.changes(inYear: $0) }
@@ -80,7 +83,8 @@ struct TimeZoneRules: Hashable {
   /// - Returns: nil if the file is malformed, has version 1, or counts leap seconds.
   init?(_ bytes: [UInt8]) {
     var reader = Reader(bytes: bytes)
-    // The first data block has 32-bit times. The reader needs only the second block.
+    // The first data block has 32-bit times. This code uses only the second block, which has the
+    // same transitions with 64-bit times.
     guard let short = reader.header(), short.version >= UInt8(ascii: "2"),
       reader.skip(short.bodyCount(timeSize: 4)), let header = reader.header(),
       header.types > 0, header.leapSeconds == 0,

@@ -2,13 +2,14 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// The daemon's own priority. The daemon must enforce limits and answer calls while all
+/// The daemon's own priority. It lets the daemon enforce limits and answer calls even while all
 /// applications are busy.
 ///
-/// With autogroups (sched(7)), the kernel divides CPU time between sessions first, and between
-/// their threads second. The nice value of the only process in a session then has no effect on
-/// other sessions. The daemon therefore sets the nice value of its session to the nice value of its
-/// process (`Nice=` of its unit). Without CAP_SYS_NICE it changes nothing.
+/// With autogroups (sched(7)), the kernel first divides CPU time between sessions, and then divides
+/// the time of each session between its threads. The daemon is alone in its session, so the nice
+/// value of its process has no effect on other sessions. The daemon therefore sets the nice value
+/// of its session to the nice value of its process (`Nice=` of its unit). Without CAP_SYS_NICE, the
+/// daemon does not change the nice value of its session.
 final class DaemonPriority {
   private let proc: ProcFS
   private let nice: Int
@@ -34,8 +35,8 @@ final class DaemonPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // The kernel permits one change in each ``Priorities/autogroupInterval``, for all sessions of
-      // the machine together.
+      // The kernel permits only one such change in each ``Priorities/autogroupInterval`` on the
+      // whole machine.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

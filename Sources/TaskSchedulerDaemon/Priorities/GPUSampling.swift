@@ -9,18 +9,18 @@ import TaskSchedulerCore
 /// therefore reads counters only for instances that have such a descriptor. It searches for the
 /// descriptors when an instance enters the background, and at each measurement. Between
 /// measurements, inotify reports when any process of the machine opens a GPU device. After
-/// ``openingDelay``, the daemon scans once each background instance without a known device, unless
+/// ``openingDelay``, the daemon scans each background instance without a known device once, unless
 /// it scanned the instance too recently. If no program opens a GPU device, the watch costs nothing.
-/// inotify does not report a descriptor that another application passed, or that belongs to a
-/// container's own device file. The next measurement finds such a descriptor.
+/// inotify does not report a descriptor that the instance received from another application, or
+/// that belongs to a container's own device file. The next measurement finds such a descriptor.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
 /// every ``interval``. It scans all descriptors of the instance so rarely that the scans take at
 /// most 5 % of the time of one CPU.
 final class GPUSampling {
-  /// The interval between two readings. The sum of two intervals, ``openingDelay`` and the time of
-  /// a scan is less than 2 s. With a driver that counts cycles, the daemon computes the use only
-  /// after the second interval.
+  /// The interval between two readings. With a driver that counts cycles, the daemon can compute
+  /// the use only after two intervals. Two intervals, ``openingDelay`` and a scan together take
+  /// less than 2 s.
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
@@ -41,8 +41,8 @@ final class GPUSampling {
   private var underWay: Set<InstanceID> = []
   /// The background instances to scan because a program opened a device.
   private var toScan: Deque<InstanceID> = []
-  /// The instances to scan because a program opened a device, once enough time has passed since
-  /// their last scan.
+  /// Further instances to scan because a program opened a device. The daemon scanned them too
+  /// recently, so they must wait.
   private var postponed: Set<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 
@@ -54,8 +54,8 @@ final class GPUSampling {
   /// - Parameters:
   ///   - instances: Returns the instances in the background that the daemon measures.
   ///   - found: Called with an instance that has used a GPU since the last measurement.
-  ///   - rest: Returns the minimum time between two scans of an instance, from the CPU time of the
-  ///     first. By default, scans take at most a twentieth of the time.
+  ///   - rest: Returns the minimum time until the next scan of an instance. The argument is the CPU
+  ///     time of the last scan. By default, scans take at most 5 % of the time.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
     membership: InstanceMembership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
@@ -127,14 +127,14 @@ final class GPUSampling {
   }
 
   /// Schedules a scan. Until the scan, the daemon ignores further events, because a program can
-  /// open devices at any rate.
+  /// open devices thousands of times a second.
   private func scheduleOpeningScan() {
     openings?.wait(for: [])
     openingTimer?.set(BootClock.after(Self.openingDelay))
   }
 
-  /// Scans one instance in each turn of the loop, because a walk over its processes takes some
-  /// milliseconds.
+  /// Scans one instance in each iteration of the event loop, because a walk over the processes of
+  /// one instance takes some milliseconds.
   private func scanNextAfterOpening() {
     if toScan.isEmpty {
       let all = instances().filter { $0.meter.gpuFiles.isEmpty }.map(\.id)

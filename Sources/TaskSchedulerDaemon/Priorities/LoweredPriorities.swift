@@ -38,8 +38,8 @@ struct LoweredPriorities {
   private var index: Index?
   private var countMax = Self.countMin
   /// The instant at which the daemon began to lower the instance's priorities, in the ticks of
-  /// ``ProcessIdentity/startTime``; nil before that, or if a previous daemon lowered them. A thread
-  /// that started earlier did not inherit a lowered priority.
+  /// ``ProcessIdentity/startTime``. nil before that instant, or if a previous daemon lowered the
+  /// priorities. A thread that started before that instant did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that the daemon could not lower, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
@@ -69,8 +69,8 @@ struct LoweredPriorities {
     since.map { thread.startTime < $0 } ?? false
   }
 
-  /// Returns the value of a thread's priority before the daemon lowered it; nil if the daemon has
-  /// not lowered it.
+  /// Returns the value that a thread's priority had before the daemon lowered the priority; nil if
+  /// the daemon has not lowered it.
   func before(_ thread: ProcessIdentity, _ kind: PriorityKind) -> Int? {
     if let index { return index.before[Origin(thread: thread, kind: kind)] }
     return items.first { $0.thread == thread && $0.kind == kind }?.before
@@ -78,11 +78,11 @@ struct LoweredPriorities {
 
   /// Adds priorities that are about to be lowered.
   ///
-  /// - Returns: The priorities that the event log does not have yet.
+  /// - Returns: The priorities that the caller must still write to the event log.
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
     let countBefore = items.count
-    // Usually this function is called once, with all priorities of one process. Without the
-    // reservation, growing would allocate more memory.
+    // Usually this function is called once, with all priorities of one process. Without this
+    // reservation, the array would allocate more memory than it needs.
     if items.isEmpty { items.reserveCapacity(lowering.count) }
     for item in lowering where !isWritten(item) {
       items.append(item)
@@ -104,7 +104,7 @@ struct LoweredPriorities {
 
   /// Returns threads that may have ended. An application can stay in the background for months
   /// while its processes come and go. The daemon removes ended threads before they outnumber the
-  /// others.
+  /// living threads.
   ///
   /// - Parameter seen: The ids of threads that existed just now.
   /// - Returns: Threads that may have ended; an empty array if there are few items.
@@ -135,7 +135,7 @@ struct LoweredPriorities {
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // The interface reports the throttle in another field, so this list omits its CPU limit.
+    // The interface reports the CPU limit of the throttle in another field, so this list omits it.
     for kind in PriorityKind.allCases where kind != .processorLimit {
       let lowered = items.filter { $0.kind == kind && $0.before != $0.after }
       if let last = lowered.last {

@@ -5,7 +5,7 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 /// The priorities of background instances. The daemon lowers the priorities (contract §12), and
-/// later restores their exact values.
+/// later restores exactly the previous values.
 ///
 /// If the control group of an instance has a CPU controller, the daemon lowers the CPU weight of
 /// the group. Otherwise it sets the nice value of each thread. If the group has an I/O controller,
@@ -13,12 +13,11 @@ import TaskSchedulerEventLog
 /// thread or process inherits the values of the thread that creates it. The event log stores each
 /// previous value before the daemon changes the value.
 final class Priorities {
-  /// The interval between two changes of autogroups. Without CAP_SYS_ADMIN, the kernel refuses a
-  /// change less than 100 ms after the last one.
+  /// The interval between two changes of autogroups. The kernel refuses a change less than 100 ms
+  /// after the previous change, unless the process has CAP_SYS_ADMIN.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
-  /// The maximum number of values in one record. A longer record could exceed the space of an event
-  /// log.
+  /// The maximum number of values in one record. A longer record might not fit into an event log.
   private static let notedMax = 1024
   private static let notRestored = "the daemon could not restore it without CAP_SYS_NICE"
 
@@ -64,8 +63,8 @@ final class Priorities {
     instance.priority = priority
     guard priority.isLowered else { return restore(instance) }
     let isFirst = !instance.hasLowered
-    // In an instance that is already lowered, only the out-of-memory score changes. New processes
-    // have inherited the other values.
+    // If the priorities of the instance are already low, only the out-of-memory score changes. New
+    // processes have inherited the other values.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
@@ -73,9 +72,9 @@ final class Priorities {
     toScan.append(instance.id)
   }
 
-  /// Lowers the processes that belong to an instance but are not in its process trees. Handles all
-  /// instances that have no control group and that the daemon has lowered since the last call: one
-  /// walk over all processes of the machine serves any number of instances.
+  /// Lowers the priorities of processes that belong to an instance but are not in its process
+  /// trees. Handles each instance without a control group that the daemon has lowered since the
+  /// last call. One walk over all processes of the machine serves all these instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []
@@ -90,8 +89,8 @@ final class Priorities {
     }
   }
 
-  /// Lowers threads that have raised their priority, or that joined the instance without inheriting
-  /// a low priority.
+  /// Lowers the priorities of threads that have raised their priority, or that joined the instance
+  /// without inheriting a low priority.
   func lowerAgain(_ instance: InstanceResources) {
     if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
@@ -202,8 +201,9 @@ final class Priorities {
     ]
   }
 
-  /// Returns the priorities of a thread that the daemon must lower. If a priority is already low,
-  /// the daemon stores it only if the thread did not inherit it from a lowered parent.
+  /// Returns the priorities that the daemon must lower for a thread. If a priority is already low,
+  /// it is in the result only if the thread did not inherit it from a lowered parent. The daemon
+  /// then stores the priority, but does not change it.
   private func kinds(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -258,8 +258,8 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // A process that inherited a lowered score gets the leader's previous score back, because it
-    // had no other score before.
+    // A process that inherited a lowered score never had another score. The daemon later gives it
+    // the score that the leader had before.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     let before = own ?? (isItsOwn || !isOurs
       ? current
@@ -329,7 +329,7 @@ final class Priorities {
   /// Restores all lowered priorities.
   ///
   /// - Parameter end: Called when the daemon has restored everything that it can restore now. Not
-  ///   called if the daemon lowers the instance again first.
+  ///   called if the daemon lowers the priorities again before that.
   func restore(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
@@ -410,7 +410,8 @@ final class Priorities {
     if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
   }
 
-  /// Completes all deferred restoring at once, because the daemon stops.
+  /// Restores at once all priorities that still wait to be restored. Called before the daemon
+  /// exits.
   func finish() {
     for work in releases.values { work.finish() }
     for instance in retries where !instance.priority.isLowered {

@@ -3,9 +3,9 @@ import TaskSchedulerCore
 
 /// Lowers the priorities of the threads of an instance, in steps.
 ///
-/// A lowering of the whole instance repeats its walk until it finds no new thread, at most
-/// `walksMax` times. It then removes ended threads from ``LoweredPriorities``. A lowering of given
-/// processes walks once.
+/// A lowering of the whole instance walks over the threads until a walk finds no new thread, at
+/// most `walksMax` times. It then removes ended threads from ``LoweredPriorities``. A lowering of
+/// given processes walks over their threads only once.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16

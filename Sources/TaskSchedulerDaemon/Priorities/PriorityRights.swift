@@ -3,7 +3,7 @@ import LinuxSystem
 /// The kernel's permission to restore priorities. The daemon lowers only priorities that the kernel
 /// permits it to restore.
 struct PriorityRights {
-  /// Whether the daemon has CAP_SYS_NICE, and may restore all priorities.
+  /// Whether the daemon has CAP_SYS_NICE. With this capability, it may restore all priorities.
   let isPrivileged: Bool
 
   func mayRestore(nice: Int, of process: Int32) -> Bool {
@@ -15,7 +15,7 @@ struct PriorityRights {
   func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
 
   /// Returns whether the daemon may restore the nice value of a session. The kernel checks the
-  /// rights of the writing process, and not the user of the session.
+  /// capabilities of the process that sets the value. The user of the session does not matter.
   func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
 
   func mayRestore(policy: Int, of process: Int32) -> Bool {

@@ -13,8 +13,8 @@ struct ResourceMeter {
   /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement. GPU use before this call does not count. The scheduler subtracts earlier
-  /// CPU time.
+  /// Begins a measurement. The meter does not count GPU use between two measurements. It does count
+  /// CPU time between two measurements, but the scheduler subtracts that time.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
@@ -26,8 +26,8 @@ struct ResourceMeter {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
 
-  /// Reads the CPU time of a tree of processes. The time of a parent includes the children that it
-  /// waited for.
+  /// Reads the CPU time of a tree of processes. The time of a process includes the time of the
+  /// ended children that it has waited for.
   mutating func readProcessors(of members: [ProcessStat]) {
     add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
   }
@@ -45,8 +45,8 @@ struct ResourceMeter {
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
     // A GPU client that the scan missed may still exist: its descriptor may be in a message to
-    // another process. The daemon keeps the client's meters, because the kernel never assigns the
-    // id of a client twice.
+    // another process. The daemon therefore keeps the client's meters. They never count for another
+    // client, because the kernel never assigns the id of a client twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -65,7 +65,7 @@ struct ResourceMeter {
   }
 }
 
-/// A meter that converts one client's counters of one engine into time.
+/// A meter of one client's use of one GPU engine. It converts the client's counters into time.
 private struct EngineMeter {
   /// The highest value read from each counter.
   private var nanoseconds: UInt64?
@@ -79,7 +79,7 @@ private struct EngineMeter {
     if isNew { (nanoseconds, cycles) = (0, 0) }
   }
 
-  /// Returns the time for which the engine worked since the last reading.
+  /// Returns how long the engine has worked for the client since the last reading.
   mutating func read(_ engine: GPUEngine, at now: UInt64) -> Duration {
     if let time = engine.nanoseconds {
       let before = nanoseconds ?? time

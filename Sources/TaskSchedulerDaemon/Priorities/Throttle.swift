@@ -2,13 +2,13 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A limit on the CPU time of an instance without a CPU controller. Stops and resumes the processes
-/// of the instance many times a second.
+/// A limit on the CPU time of an instance that the kernel cannot limit through a control group. The
+/// throttle stops and resumes the processes of the instance many times a second.
 ///
-/// The daemon needs milliseconds to stop an instance of many processes. If that is more than a
+/// The daemon needs milliseconds to stop an instance with many processes. If it needs more than a
 /// tenth of the period, the throttle extends the period.
 final class Throttle {
-  /// The default period of cpu.max.
+  /// The shortest period. The kernel's cpu.max has the same default period.
   private static let periodMin: Duration = .milliseconds(100)
   private static let costFactor = 10
 

@@ -42,7 +42,8 @@ enum AdoptionRules {
     String(decoding: name.utf8.prefix(commandBytesMax), as: UTF8.self)
   }
 
-  /// Returns whether the daemon never adopts a program with this name, as the kernel reports it.
+  /// Returns whether the daemon never adopts a program with this name. The name comes from the
+  /// kernel, which cuts long names.
   static func isNever(command name: String, _ settings: AdoptionSettings) -> Bool {
     builtInCommands.contains(name) || settings.never.contains { command($0) == name }
   }
@@ -52,10 +53,10 @@ enum AdoptionRules {
     builtInNames.contains(appID) || settings.never.contains(appID)
   }
 
-  /// Returns the id of the application for an app id. An app id that is a reverse-DNS name with at
-  /// least three labels, such as `org.gnome.TextEditor`, is the id. Otherwise, the id is `desktop.`
-  /// and the app id, cut to the maximum length. `-` replaces each byte that a label cannot contain:
-  /// `desktop.foot`, `desktop.Gimp-2-10`.
+  /// Returns the application id for a desktop's app id. If the app id is a reverse-DNS name with at
+  /// least three labels, such as `org.gnome.TextEditor`, it is also the application id. Otherwise,
+  /// the application id is `desktop.` followed by the app id, cut to the maximum length. `-`
+  /// replaces each byte that a label cannot contain: `desktop.foot`, `desktop.Gimp-2-10`.
   ///
   /// - Returns: nil for an empty app id.
   static func application(for appID: String) -> ApplicationID? {

@@ -6,7 +6,7 @@ extension DescriptorStore {
   /// descendants, and closes the pidfds.
   ///
   /// If the leader is the first process in a systemd unit that a desktop created, an earlier daemon
-  /// may have adopted the program with that unit. The function then also thaws the unit's control
+  /// may have adopted all processes of that unit. The function then also thaws the unit's control
   /// group and resumes the stopped processes in it.
   ///
   /// - Parameters:

@@ -12,8 +12,8 @@ extension ProcessController {
     return unit(of: instance)
   }
 
-  /// Returns the unit of the leader that a record is about, for the log. Reads the unit once,
-  /// because there are many records.
+  /// Returns the unit of a leader, for records in the log. Reads the unit only once for each
+  /// instance, because there are many records.
   func unit(of leader: Leader) -> SystemdUnit? {
     membership.instance(ledBy: ProcessIdentity(leader)).flatMap { unit(of: $0) }
   }

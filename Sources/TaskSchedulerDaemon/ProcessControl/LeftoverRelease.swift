@@ -4,7 +4,7 @@ import TaskSchedulerEventLog
 
 extension Leftovers {
   /// Resumes the stopped processes, and restores the lowered priorities. A starting daemon calls
-  /// this function. If no daemon starts again, `taskctl release` resumes the processes.
+  /// this function. If no daemon starts again, `taskctl release` does the same.
   ///
   /// - Parameters:
   ///   - held: Processes that the daemon manages. The function does not change them.

@@ -48,7 +48,8 @@ final class ProcessController {
   /// reports all exit statuses.
   let unitExits: UnitExits?
 
-  /// - Parameter report: Called with each event, after the call that caused it has returned.
+  /// - Parameter report: Called with each event. An event may occur while the scheduler's effects
+  ///   are being carried out. The function must then queue the event.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
     scans: DescriptorScans, store: DescriptorStore, unitExits: UnitExits? = nil,
@@ -122,7 +123,7 @@ final class ProcessController {
   /// The processes of an instance; nil once it has ended.
   subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
 
-  /// Returns whether an instance is suspended in the scheduler.
+  /// Returns whether an instance is suspended, according to the scheduler.
   func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
 
   /// Begins to manage an instance. Reports the end of its leader, even if the leader has already
@@ -172,7 +173,8 @@ final class ProcessController {
     report(.process(.leaderExited(id, ExitStatus(status))))
   }
 
-  /// Takes over an ended instance and continues to kill its processes.
+  /// Takes over an ended instance that a previous daemon was killing, and continues to kill its
+  /// processes.
   func resumeKilling(_ instance: InstanceProcesses) {
     instance.isReleased = true
     kill(instance)
@@ -352,7 +354,7 @@ final class ProcessController {
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
-  /// Completes the resumptions and terminations in progress, because the daemon stops.
+  /// Completes the resumptions and terminations in progress. Called before the daemon exits.
   func finish() {
     for instance in Array(instances.values) + Array(departing.values) {
       for work in instance.remembering { work.finish() }

@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Takes over the processes of a previous daemon.
+// Takes over the processes that a previous daemon managed.
 
 extension ProcessController {
   /// The processes of all instances, for the next daemon.
@@ -16,10 +16,10 @@ extension ProcessController {
     }
   }
 
-  /// Takes over the processes of a previous daemon.
+  /// Takes over the processes that a previous daemon managed.
   ///
-  /// - Parameter leaders: The pidfds that systemd has kept. The function does not use the pidfds of
-  ///   instances that are not in `held`.
+  /// - Parameter leaders: The pidfds that systemd has kept. The function uses only the pidfds of
+  ///   instances in `held`.
   /// - Returns: The instances that the daemon could not take over, mostly because the leader has
   ///   ended and no pidfd reports its end. The caller must report the end of these leaders to the
   ///   scheduler.
@@ -95,13 +95,13 @@ extension ProcessController {
 
   /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
   ///
-  /// The function treats a stopped process of an instance as stopped by a daemon; the scheduler
-  /// decides when to resume the instance. The function considers the processes in `unclear`, the
-  /// processes of `leaders`, and the stopped processes with a marker. It resumes at once each of
-  /// them that belongs to no instance.
+  /// If a stopped process belongs to an instance, the function assumes that a daemon stopped it,
+  /// and the scheduler decides when to resume the instance. The function resumes at once all other
+  /// stopped processes that are in `unclear`, that belong to a leader in `leaders`, or that have a
+  /// marker.
   ///
   /// - Parameters:
-  ///   - unclear: The processes that the readable remains of the event log name.
+  ///   - unclear: The processes that the readable parts of the event log name.
   ///   - leaders: The pidfds that systemd has kept for leaders that the event log does not name.
   ///   - markers: The markers that identify processes of this daemon's instances by their
   ///     environment.

@@ -52,8 +52,8 @@ extension ProcessController {
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // The daemon has just lowered all threads before the first reading. It lowers new threads only
-    // at later readings.
+    // The first reading follows soon after the daemon has lowered all threads. Only later readings
+    // need to lower new threads.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()
@@ -101,7 +101,7 @@ extension ProcessController {
       return
     }
     guard instance.origin.group != nil else {
-      // The daemon has signalled every process, so it need not walk the tree.
+      // The daemon has sent SIGSTOP to every process, so it knows all of them without a walk.
       let stopped = instance.stopped.map(\.process.identity)
       return scan(
         instance, instance.hasStopped(instance.leader.identity)
@@ -131,8 +131,8 @@ extension ProcessController {
     suspensionScans?.add(instance.id, user: instance.uid, scan)
   }
 
-  /// Reports the findings of the examination of a stopped instance. If the daemon must not suspend
-  /// an adopted program, reports only that.
+  /// Reports the findings of the examination of a stopped instance. If the findings show that the
+  /// daemon must not suspend an adopted program, reports only the reason.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
     if instance.origin.isFromWindow, let reason = reasonForRelease(findings, instance) {
       return report(.process(.released(instance.id, reason: reason)))

@@ -13,12 +13,12 @@ extension ProcessController {
   private static let resumedAtOnce = 256
   private static let resumedInStep = 16
 
-  /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped, in
-  /// reverse order, so that no parent runs before its children. Processes that another program had
-  /// already stopped stay stopped.
+  /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped. The
+  /// process that was stopped last is resumed first, so that no parent runs before its children.
+  /// Processes that another program had already stopped stay stopped.
   ///
-  /// - Parameter end: Called when all are resumed, as far as the kernel permits it. Not called if
-  ///   the daemon stops the processes again first.
+  /// - Parameter end: Called when the daemon has resumed all processes that the kernel permits it
+  ///   to resume. Not called if the daemon stops the processes again before that.
   func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {
     let problem = thaw(instance)
     let resumption = instance.resumption ?? Resumption()
@@ -73,7 +73,7 @@ extension ProcessController {
     noteRest(of: resumption, instance)
   }
 
-  /// Stores the remaining stopped processes in the event log.
+  /// Stores in the event log which processes are still stopped.
   private func noteRest(of resumption: Resumption, _ instance: InstanceProcesses) {
     for member in resumption.refused.reversed() {
       instance.noteStopped(member.process, wasStopped: false)
@@ -134,8 +134,8 @@ extension ProcessController {
   /// Releases the remaining processes of an instance that has ended.
   func forget(_ instance: InstanceProcesses) {
     membership.remove(instance)
-    // The next daemon must know the instance until this daemon has resumed and restored all its
-    // processes.
+    // The next daemon must know the instance until this daemon has resumed all its processes and
+    // restored their priorities.
     departing[instance.id] = instance
     resumeProcesses(of: instance) { [weak self] in
       guard let self else { return }

@@ -25,11 +25,12 @@ struct SuspensionComparisons {
 }
 
 extension ProcessController {
-  /// The maximum time for which a client waits for the comparison. The daemon continues the
-  /// comparison in later turns of half that time.
+  /// The maximum time for which a client waits for the comparison. The daemon then continues the
+  /// comparison in steps of half that time, and handles other events between two steps.
   private static let comparisonTime: Duration = .milliseconds(4)
-  /// If another program resumes an instance twice within this time, the daemon shows operators a
-  /// problem of the application. The problem disappears when no resume has followed for this time.
+  /// If other programs resume an instance twice within this time, the daemon reports a problem of
+  /// the application to operators. The problem disappears when no other program has resumed the
+  /// instance for this time.
   private static let repeatedResumeInterval: Duration = .seconds(60)
 
   /// Watches the control group of a frozen instance.
@@ -43,16 +44,17 @@ extension ProcessController {
     }
   }
 
-  /// Compares the suspended instances with the kernel for a limited time, and the rest later. A
-  /// call for several instances does not restart a comparison in progress. Otherwise a comparison
-  /// might never reach the last instance.
+  /// Compares the suspended instances with the kernel. After a limited time, the function returns,
+  /// and the daemon compares the remaining instances later. A call for several instances does not
+  /// restart a comparison in progress. Otherwise the comparison might never reach the last
+  /// instance.
   ///
   /// - Returns: Whether this call has found an instance that runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last?.id {
       // A single requested instance comes first. Its comparison is complete when this call returns,
-      // unless it has thousands of processes.
+      // unless the instance has thousands of processes.
       comparisons.waiting.removeAll { $0.id == ids[0] }
       comparisons.waiting.append(.init(id: ids[0]))
     } else {
@@ -90,8 +92,7 @@ extension ProcessController {
   private enum Comparison {
     case still
     case lost(reason: String)
-    /// The processes before this index are stopped. The time did not suffice for the other
-    /// processes.
+    /// The processes before this index are stopped. The time was too short to examine the others.
     case goesOn(Int)
   }
 
@@ -140,8 +141,8 @@ extension ProcessController {
     return .still
   }
 
-  /// Returns whether a process runs after SIGSTOP. Reads the state of its first thread or, if that
-  /// has ended, of the other threads.
+  /// Returns whether a process runs after SIGSTOP. Reads the state of the process's first thread.
+  /// If that thread has ended, reads the states of the other threads.
   private func runs(_ stat: ProcessStat) -> Bool {
     if stat.state.hasEnded, !stat.hasEnded {
       let threads = ((try? proc.threadStates(stat.pid)) ?? nil) ?? []

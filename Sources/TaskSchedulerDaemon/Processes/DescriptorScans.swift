@@ -4,11 +4,11 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The scans of descriptors, which run on threads so that a large number of descriptors does not
-/// block the loop.
+/// Scans of descriptors. They run on threads, so that a large number of descriptors does not block
+/// the event loop.
 ///
-/// Each user has at most one scan in progress, and the users take turns. However many descriptors
-/// one user's applications have, another user's scan waits for at most one scan of each user.
+/// Each user has at most one scan in progress, and the users take turns. A user's next scan thus
+/// waits for at most one scan of each other user, even if the other users have many scans to do.
 final class DescriptorScans {
   /// A scan that was requested.
   struct RequestedScan: Hashable {
@@ -67,8 +67,8 @@ final class DescriptorScans {
   private func startThread() {
     do throws(SystemError) {
       try DetachedThread.start { [shared, notifier, proc, diagnosis] in
-        // The daemon runs with the Nice= of its unit. A scan must compete with applications like
-        // any other program.
+        // The thread inherits the priority of the daemon (Nice= of its unit), but a scan must not
+        // have a higher priority than the applications.
         if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
         while let job = shared.change({ $0.take() }) {
           let findings = job.scan.run(in: proc, diagnosis) {

@@ -1,12 +1,12 @@
 import LinuxSystem
 
 // Desktops start each program in a systemd unit of its own, `app-*.scope` or `app-*.service`
-// (systemd.io/DESKTOP_ENVIRONMENTS). The control group of that unit is the instance's own group if
-// the daemon adopts the program because of its window.
+// (systemd.io/DESKTOP_ENVIRONMENTS). If the daemon adopts a program because of its window, the
+// control group of the program's unit becomes the instance's own group.
 
 extension ControlGroup {
   /// Returns the group of the unit `app-*.scope` or `app-*.service` that a process is in; nil if
-  /// there is none.
+  /// the process is in no such unit.
   static func desktopUnit(
     of pid: Int32, in proc: ProcFS
   ) throws(SystemError) -> ControlGroup? {

@@ -1,8 +1,8 @@
 import EventLoop
 import LinuxSystem
 
-/// The control groups of ended instances. The daemon removes a group after the exit of its last
-/// process. Killed processes need some time to exit.
+/// The control groups of ended instances. Killed processes need some time to exit, so the daemon
+/// removes a group only after the last process in it has exited.
 final class EndedInstanceGroups {
   private let loop: EventLoop
   private var waiting: [ControlGroup: EndedGroup] = [:]
@@ -28,8 +28,8 @@ final class EndedInstanceGroups {
   func removeWhenEmpty(_ group: ControlGroup) {
     do throws(SystemError) {
       let ended = EndedGroup(try group.watchEvents())
-      // The kernel reports only changes that follow a reading, so the daemon reads before it tries
-      // to remove the group.
+      // The kernel reports only changes that happen after the file was read. The daemon therefore
+      // reads the file before it tries to remove the group.
       _ = try ControlGroup.events(of: ended.watch.rawValue)
       if remove(group) { return }
       ended.source = try loop.watch(ended.watch.rawValue, for: .priority) { [unowned self] _ in

@@ -12,8 +12,8 @@ final class FrozenGroupWatch {
   ) throws(SystemError) {
     self.group = group
     events = try group.watchEvents()
-    // The kernel reports only changes that follow a reading, so the daemon reads once before it
-    // waits.
+    // The kernel reports only changes that happen after the file was read. The daemon therefore
+    // reads the file once before it waits.
     _ = try ControlGroup.events(of: events.rawValue)
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }

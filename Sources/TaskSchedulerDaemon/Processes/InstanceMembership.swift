@@ -83,7 +83,8 @@ final class InstanceMembership {
     return try markedInstance(of: process.pid, uid: uid)
   }
 
-  /// Returns the instance that has the process's control group, or a group above that group.
+  /// Returns the instance whose control group contains the process, directly or in a group below;
+  /// nil if there is none.
   private func grouped(_ pid: Int32) throws(SystemError) -> InstanceProcesses? {
     var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
     while !path.isEmpty {
@@ -130,8 +131,8 @@ final class InstanceMembership {
 
   // MARK: From instance to processes
 
-  /// Returns the processes of an instance that a ``ProcessTreeWalk`` finds. Blocks the loop until
-  /// the walk is complete, so use it for few processes only.
+  /// Returns the processes that a ``ProcessTreeWalk`` finds for an instance. Blocks the event loop
+  /// until the walk is complete, so call this function only to find few processes.
   ///
   /// - Parameter max: The maximum number of processes to find.
   func tree(
@@ -171,7 +172,7 @@ final class InstanceMembership {
     var steps = 0
     while let current = next, steps < 4096 {
       if let root = roots[current.pid], root.isKnown(current.identity) { return root }
-      // If the parent is younger than its child, it has reused the pid of the real parent.
+      // A process that is younger than its child is not the real parent: it has reused the pid.
       next = table[current.parent].flatMap { $0.startTime <= current.startTime ? $0 : nil }
       steps += 1
     }

@@ -7,8 +7,8 @@ import TaskSchedulerEventLog
 final class InstanceProcesses {
   /// What the daemon knows about the processes of an instance before it manages the instance.
   struct Origin {
-    /// The instance's own control group: the daemon launched the instance in it, or a desktop
-    /// created it for the program.
+    /// The instance's own control group. Either the daemon launched the instance in this group, or
+    /// a desktop created the group for the program.
     var group: ControlGroup?
     /// The value of TASKSCHEDD_INSTANCE in the environment of the instance's processes.
     var marker: String?
@@ -37,9 +37,10 @@ final class InstanceProcesses {
   var isToBeSuspended = false
   /// A resumption in progress.
   var resumption: Resumption?
-  /// Whether all processes are stopped but the suspension has not been reported yet.
+  /// Whether all processes are stopped, but the daemon has not reported the suspension yet.
   var isFullyStopped = false
-  /// The watch that reports a thaw while the freezer suspends the instance.
+  /// The watch that reports when another program thaws the instance; nil if the instance is not
+  /// frozen.
   var frozenWatch: FrozenGroupWatch?
   /// The instant at which another program last resumed the instance, and the problem to report if
   /// programs resume it repeatedly.
@@ -59,7 +60,8 @@ final class InstanceProcesses {
   var remembering: [ProcessWorkQueue.Work] = []
   var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
-  /// Whether this daemon, or possibly a previous one, asked the kernel to freeze the control group.
+  /// Whether the control group may be frozen, because this daemon froze it or a previous daemon may
+  /// have frozen it.
   var mayBeFrozen = false
   /// The reason why the daemon could not resume a process yet.
   var problem: String?
@@ -108,7 +110,7 @@ final class InstanceProcesses {
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
     takeHold = { stopped throws(SystemError) in
-      // A process that runs must be stopped again, so it does not count as stopped.
+      // If the process now runs, it does not count as stopped, so that the daemon stops it again.
       let identity = ProcessIdentity(stopped.process)
       guard let stat = try proc.stat(identity.pid), stat.identity == identity,
         stat.state == .stopped

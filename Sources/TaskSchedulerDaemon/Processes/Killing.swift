@@ -2,14 +2,15 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The killing of one instance: sends SIGKILL to every process, until a sweep finds no further
-/// process.
+/// Kills the processes of one instance: sends SIGKILL to every process, until a sweep finds no
+/// further process.
 ///
-/// The daemon stops all known processes before it kills any, so that no process escapes by forking.
+/// The daemon stops all known processes before it kills the first one, so that no process escapes
+/// by forking.
 /// A sweep over all processes of the machine finds descendants whose parents have ended.
 final class Killing {
-  /// The maximum number of walks before the kill begins. Without a maximum, the kill would never
-  /// begin for a tree that grows faster than the daemon stops processes.
+  /// The maximum number of walks over the process tree before the kill begins. Without a maximum,
+  /// the kill would never begin for a tree that grows faster than the daemon stops processes.
   private static let walksMax = 16
   /// The number of processes to kill in a step.
   private static let killsAtOnce = 16
@@ -58,8 +59,8 @@ final class Killing {
 
   deinit { work?.cancel() }
 
-  /// Begins the kill. The owner calls this once, after it has stored this object. If the instance
-  /// has few processes, the daemon usually kills them before this call returns.
+  /// Begins the kill. The owner calls this function once, after it has stored this object. If the
+  /// instance has few processes, the daemon usually kills them before this call returns.
   func begin() {
     begin(.stopping(ProcessTreeWalk(instance, membership)), atOnce: true)
   }
@@ -101,7 +102,8 @@ final class Killing {
       }
     } catch {
       failure = failure ?? error
-      // If the walk itself failed, the kill begins. A process that cannot be stopped is skipped.
+      // If the walk itself failed, begin the kill. If one process cannot be stopped, continue with
+      // the next one.
       if case .over = phase { phase = .killing(0) }
     }
   }

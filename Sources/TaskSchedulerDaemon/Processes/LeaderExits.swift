@@ -3,14 +3,15 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A watch on leaders that reports their ends, in the order in which the kernel reports them.
+/// Watches leaders, and reports the end of each leader, in the order in which the kernel reports
+/// the ends.
 ///
 /// Thousands of leaders can end at one moment, and the loop would handle all of these ends before
 /// later events. The daemon therefore reports only the first ends at once. It reports the other
 /// ends in groups, and handles other events between two groups.
 ///
-/// One epoll instance watches all leaders, because an event source for each leader would take 430
-/// bytes.
+/// One epoll descriptor watches all leaders, because a separate event source for each leader would
+/// take 430 bytes.
 final class LeaderExits {
   private static let atOnceMax = 32
 
@@ -20,7 +21,8 @@ final class LeaderExits {
   private var waiting: Deque<InstanceID> = []
   /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// A timer that expires at once. The loop first handles the events that are ready at that moment.
+  /// A timer that expires at once. The loop calls its handler after it has handled the events that
+  /// are already waiting.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
@@ -35,7 +37,8 @@ final class LeaderExits {
     try leaders.add(leader.rawValue, data: id.number)
   }
 
-  /// Stops watching a leader. Closing its pidfd is not sufficient, because systemd may have a copy.
+  /// Stops watching a leader. Closing the pidfd is not sufficient, because systemd may have a copy
+  /// of the pidfd.
   func forget(_ leader: borrowing PIDFD) {
     // ENOENT means that the leader is not watched any more.
     try? leaders.remove(leader.rawValue)

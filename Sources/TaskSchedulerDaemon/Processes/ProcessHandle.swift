@@ -17,7 +17,7 @@ final class ProcessHandle {
     self.pidfd = pidfd
   }
 
-  /// Opens the process of this identity; nil if it has ended.
+  /// Opens the process with this identity; nil if the process has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
     // The process had this pid before and after the pidfd was opened, so the pidfd refers to this
     // process.

@@ -5,10 +5,11 @@ import TaskSchedulerCore
 /// A scanner that examines all processes of the machine for several requests at once. A sweep takes
 /// some microseconds for each process, and serves any number of instances.
 ///
-/// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
+/// After each sweep, the scanner pauses for as long as the sweep took. Sweeps thus take at most
+/// half of the time.
 final class ProcessScanner {
-  /// Receives the processes of the instance that the sweep found, and whether the sweep has
-  /// certainly found all of them.
+  /// Receives the processes that the sweep found for the instance, and whether the sweep has
+  /// certainly found all processes of the instance.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership
@@ -37,7 +38,7 @@ final class ProcessScanner {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the processes of the instance that a sweep finds. The sweep begins after
+  /// Calls `answer` with the processes that a sweep finds for the instance. The sweep begins after
   /// this call has returned.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))

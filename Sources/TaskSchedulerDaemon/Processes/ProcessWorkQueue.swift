@@ -7,7 +7,7 @@ import TaskSchedulerCore
 //
 // The problem: an application may have thousands of processes. The daemon stops, kills and measures
 // them, and lowers and restores their priorities. Most of these operations take some system calls
-// for each process, and one turn of the event loop must not take that long.
+// for each process. For thousands of processes, that is too long for one turn of the event loop.
 //
 // The idea: a step examines one process, or some threads of one process. A turn of the loop
 // performs steps for at most 2 ms, and then handles other events. The queue performs one step for
@@ -22,16 +22,17 @@ import TaskSchedulerCore
 //   changed.
 // - A suspension is complete when one walk over all processes of the instance has found no new
 //   process and no running process. The walk may take many steps.
-// - A resume signals the known processes, and needs no walk. If an application is very large, the
-//   daemon resumes some of its processes only after the call has returned. Until then, the event
-//   log names these processes.
+// - A resume sends signals to the known processes, and needs no walk. If an application has very
+//   many processes, the daemon resumes some of them only after the call has returned. Until then,
+//   the event log names these processes.
 
 /// A queue that performs work on the processes of instances in steps, and lets the loop handle
 /// other events between steps.
 final class ProcessWorkQueue {
-  /// The order of one user's work.
+  /// The order in which the queue performs the work of one user.
   enum Rank {
-    /// Stopping, killing, resuming, restoring. Work of this rank alternates step by step.
+    /// Work such as stopping, killing, resuming and restoring. The queue alternates between all
+    /// work of this rank, step by step.
     case first
     /// Work that waits until no work of the first rank is left, such as lowering priorities. So the
     /// daemon restores the priorities of an ended instance before it lowers those of the next

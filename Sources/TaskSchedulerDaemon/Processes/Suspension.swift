@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// The suspension of one instance, from the first signal until all processes are stopped. It ends
 /// with `completed` or `failed`, unless the owner cancels it.
 protocol Suspension: AnyObject {
-  /// Begins the suspension. The owner calls this once, after it has stored this object. The
-  /// suspension must report its end from the loop, not before this function returns.
+  /// Begins the suspension. The owner calls this function once, after it has stored this object.
+  /// The suspension must report its end from the event loop, after this function has returned.
   func begin() throws(SystemError)
 }
 
@@ -20,10 +20,10 @@ enum SuspensionOutcome {
 }
 
 /// A suspension with `cgroup.freeze`. The kernel stops all processes of the group, including forks
-/// in progress. SIGCONT does not resume them.
+/// in progress. SIGCONT does not resume a frozen process.
 final class FreezerSuspension: Suspension {
-  /// The minimum time between two reports of changes in cgroup.events
-  /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the next report.
+  /// The minimum time between two of the kernel's reports of changes in cgroup.events
+  /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the kernel reports it.
   private static let notificationInterval: Duration = .milliseconds(10)
 
   private let group: ControlGroup
@@ -49,8 +49,8 @@ final class FreezerSuspension: Suspension {
     var again: () -> Void = {}
     timer = try loop.timer { again() }
     again = { [weak self] in self?.advance() }
-    // The kernel reports only changes that follow a reading, so the daemon reads once before the
-    // first wait.
+    // The kernel reports only changes that happen after the file was read. The daemon therefore
+    // reads the file once before the first wait.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
       self?.check()
@@ -112,9 +112,9 @@ private struct ScanBackoff {
 /// A suspension that sends SIGSTOP to every process of the instance, until a walk finds no running
 /// process and no new process.
 ///
-/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
-/// finds only processes that the daemon has already signalled, it has found all processes. The
-/// kernel reports a stop only to the parent. The daemon therefore examines the processes again,
+/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If all
+/// processes that a walk finds have already received SIGSTOP, the instance has no other processes.
+/// The kernel reports a stop only to the parent. The daemon therefore examines the processes again,
 /// with growing pauses, while a process still runs. If the instance has no control group, a sweep
 /// (``ProcessScanner``) finally searches for descendants whose parents have ended.
 final class SignalSuspension: Suspension {
@@ -133,11 +133,11 @@ final class SignalSuspension: Suspension {
   private let finish: (SuspensionOutcome) -> Void
   private var work: ProcessWorkQueue.Work?
   private var walk: ProcessTreeWalk?
-  /// Whether this walk has found a process that had not received SIGSTOP from the daemon.
+  /// Whether this walk has found a process to which the daemon had not sent SIGSTOP before.
   private var foundNew = false
   /// A running process that this walk has found.
   private var running: Int32?
-  /// The threads of a process that remain to be examined.
+  /// The threads that remain to be examined, and their process.
   private var threads: (process: Int32, rest: ArraySlice<Int32>)?
 
   init(
@@ -238,7 +238,7 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  /// Ends the suspension if its deadline has passed. Returns whether it has passed.
+  /// Returns whether the deadline of the suspension has passed. If so, ends the suspension.
   private func isLate(_ reason: String) -> Bool {
     if BootClock.now() < limit { return false }
     finish(.failed(reason: reason))
@@ -263,20 +263,20 @@ final class SignalSuspension: Suspension {
 }
 
 extension InstanceProcesses {
-  /// Sends SIGSTOP to a process of the instance that the daemon has not stopped yet. Returns false
-  /// if the process has ended.
+  /// Sends SIGSTOP to a process that the daemon has not stopped yet. Returns false if the process
+  /// has ended.
   func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
     guard let process = try handle(of: stat.identity, in: proc) else { return false }
     let wasStopped = stat.state == .stopped
-    // The event log must name the process before the signal. The next daemon then finds the
-    // process, whenever this daemon dies.
+    // The event log must name the process before the daemon sends the signal, so that the next
+    // daemon finds the process even if this daemon dies at once.
     willStop([.init(process: Leader(stat.identity), wasStopped: wasStopped)])
     guard try process.pidfd.sendTolerant(SIGSTOP, to: stat) else { return false }
     noteStopped(process, wasStopped: wasStopped)
     return true
   }
 
-  /// Opens a process of the instance; returns nil if it has ended.
+  /// Opens a process of the instance; returns nil if the process has ended.
   func handle(
     of process: ProcessIdentity, in proc: ProcFS
   ) throws(SystemError) -> ProcessHandle? {

@@ -2,11 +2,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The examination of the descriptors of stopped instances, before the daemon reports the
-/// suspension. No process can take a lock or close a socket between the examination and the
-/// suspension.
+/// Examines the descriptors of stopped instances before the daemon reports the suspension. All
+/// processes are already stopped, so no process can take a lock or close a socket after the
+/// examination.
 ///
-/// The scans run on threads (``DescriptorScans``). A resume cancels the scan.
+/// The scans run on threads (``DescriptorScans``). A resume cancels the scan of the instance.
 final class SuspensionScans {
   private let scans: DescriptorScans
   private let scanned: (InstanceID, DescriptorScan.Findings) -> Void

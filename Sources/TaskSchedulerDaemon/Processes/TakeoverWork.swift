@@ -3,8 +3,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The work that results from a takeover, done in small parts. Hundreds of suspensions, priorities
-/// and examinations may be due at once, and must not delay the daemon's clients.
+/// Performs the work that results from a takeover, in small parts. Hundreds of instances may have
+/// to be suspended, lowered or examined at once, and this work must not delay the daemon's clients.
 final class TakeoverWork {
   private static let atOnceMax = 8
 

@@ -127,7 +127,7 @@ extension ApplicationService {
     post(.notification(.setBadge(request, key, input.badge)))
   }
 
-  /// Returns the application of the caller.
+  /// Returns the application of the caller, and the name of the application for error messages.
   func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
     let instance = try registered(connection)
     guard let key = pump.scheduler.application(of: instance.id) else {

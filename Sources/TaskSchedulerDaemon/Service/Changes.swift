@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 extension ControlInterface.Change {
-  /// Creates the message about a record for a monitor.
+  /// Creates the message that a monitor receives about a record.
   ///
   /// - Parameter isVisible: Returns whether the monitor may see the applications of a user.
   init(_ record: Record, at now: Instant, isVisible: (UserID) -> Bool = { _ in true }) {

@@ -25,7 +25,7 @@ final class Connection: WorkSource, CurrentCall {
   var isSaved = false
   var isDeferred = false
   private(set) var isOpen = true
-  /// Whether, by the event log, the connection loses data if the daemon dies.
+  /// Whether the event log says that the connection loses data if the daemon dies.
   private var isUnsaved = false
   /// The instance of the client's process, as ``InstanceConnections`` found it.
   var knownInstance: InstanceID?
@@ -33,8 +33,8 @@ final class Connection: WorkSource, CurrentCall {
   var waiting: DaemonState.Waiting?
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
-  /// The readiness after which no further data can arrive. A constant, because a set literal
-  /// allocates an array.
+  /// The readiness after which no further data can arrive. It is a constant, because a set literal
+  /// would allocate an array at each use.
   private static let ended: PollEvents = [.hangUp, .inputEnd]
   private let descriptor: FileDescriptor
   /// The readiness that the loop has reported since the connection was last served.
@@ -120,7 +120,7 @@ final class Connection: WorkSource, CurrentCall {
     if owner.admits(self) { serve() }
   }
 
-  /// Reads the data that the client has already sent, before the loop reports it.
+  /// Reads the data that the client has already sent, without waiting for the loop to report it.
   func takeTurn() { ready(.input) }
 
   /// Handles the reported readiness.
@@ -152,7 +152,7 @@ final class Connection: WorkSource, CurrentCall {
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
-    // The loop has already reported data that may remain, and must report it again.
+    // Make the loop report again any data that is left in the socket.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
@@ -171,7 +171,7 @@ final class Connection: WorkSource, CurrentCall {
     }
     let isAtEnd = !events.isDisjoint(with: Self.ended)
     let isWaiting = read(toItsEnd: isAtEnd)
-    // The client can send neither the rest of a message nor another call, so the connection closes.
+    // The client can send nothing more, so close the connection.
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 
@@ -195,7 +195,7 @@ final class Connection: WorkSource, CurrentCall {
       case .closed: break
       }
     }
-    // The loop may have already reported further data, and must report it again.
+    // Make the loop report again any data that is left in the socket.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
   }
@@ -282,10 +282,10 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Receives a part of a message from the socket.
   ///
-  /// The event log stores the part before the daemon receives it. The socket's peek mark
-  /// (SO_PEEK_OFF) shows how many bytes were received, and the next daemon receives the rest. A
-  /// connection with received descriptors does not survive the daemon, because the descriptors do
-  /// not survive it.
+  /// The event log stores the part before the daemon receives it. If the daemon dies meanwhile, the
+  /// socket's peek mark (SO_PEEK_OFF) shows how many bytes of the part are still in the socket, and
+  /// the next daemon receives them. A connection with received descriptors does not outlive the
+  /// daemon, because the next daemon does not inherit these descriptors.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -323,9 +323,9 @@ final class Connection: WorkSource, CurrentCall {
   /// Sets the events that the loop reports. The daemon stops reading while a call waits for its
   /// answer, or answers wait for the client.
   ///
-  /// The loop reports only changes. Otherwise the kernel would examine all of thousands of ready
-  /// sockets at each wait. After a change of the watched events, the kernel reports readiness
-  /// again.
+  /// The loop reports only changes. Otherwise the kernel would examine every ready socket at each
+  /// wait, and there may be thousands. After a change of the watched events, the kernel reports
+  /// readiness again.
   private func wait() {
     guard isOpen else { return }
     let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : Self.reading
@@ -411,7 +411,7 @@ final class Connection: WorkSource, CurrentCall {
       switch sendOnce() {
       case .success(.bytes(let count)):
         sent += count
-        // The kernel has sent the descriptor with the first byte. It must not be sent twice.
+        // The kernel has sent the descriptor with the first byte, so later bytes go without it.
         outputDescriptor = nil
       case .success(.wouldBlock):
         dropSent()
@@ -440,8 +440,8 @@ final class Connection: WorkSource, CurrentCall {
     }
   }
 
-  /// Borrows the owner's buffer for answers. The daemon sends most answers at once, and an empty
-  /// buffer for each of thousands of connections would waste memory.
+  /// Borrows the owner's buffer for answers. The daemon sends most answers at once, so a buffer in
+  /// each of thousands of connections would be empty most of the time and waste memory.
   private func borrowOutput() {
     if output.capacity == 0 { swap(&output, &owner.readBuffer.answer) }
   }

@@ -50,8 +50,8 @@ extension ControlService {
             seat: seat, backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
-  /// Returns the process of a pidfd from the caller, and the user of the process. Refuses a process
-  /// that the caller may not pass to the daemon.
+  /// Returns the process that the caller's pidfd refers to, and the user of the process. Refuses a
+  /// process that the caller may not pass to the daemon.
   private func adoptable(
     _ descriptor: consuming FileDescriptor, by peer: Peer
   ) throws -> (process: ProcessHandle, uid: UInt32) {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The location, for operators and users (contract §17).
+// The methods about the location, for operators and users (contract §17).
 
 extension ControlService {
   func getLocation(_ input: Interface.GetLocation.Input, _ connection: Connection) throws {
@@ -9,8 +9,8 @@ extension ControlService {
     let user = try user(input.owner, peer)
     let status = pump.scheduler.locationStatus
     let uses = status.uses.filter { user == nil || $0.application.owner == user }
-    // The needed accuracy results from the applications of all users. A user without an application
-    // that uses the location must not see the needed accuracy.
+    // The needed accuracy results from the applications of all users. A user may see it only if one
+    // of the user's own applications uses the location.
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
@@ -39,7 +39,8 @@ extension ControlService {
     return UserID(owner)
   }
 
-  /// Returns GeoClue as the source of one user, or of each user with a session agent.
+  /// Returns the state of GeoClue for one user. If `user` is nil, returns the state for each user
+  /// with a session agent, and for each user whose state the scheduler knows.
   private func geoClue(_ user: UserID?, _ status: LocationStatus) -> [Interface.LocationSource] {
     var isAvailable: [UserID: Bool] = [:]
     for (source, available) in status.sources {

@@ -21,7 +21,7 @@ extension ControlService {
   private static func command(
     _ command: Interface.RemoteCommand, seconds: Double?
   ) throws(ParameterError) -> RemoteCommand {
-    // A number that is not finite is not in the range either.
+    // NaN and infinity are outside the range too.
     if let seconds, !(-secondsMax...secondsMax).contains(seconds) {
       throw ParameterError(
         parameter: "seconds", problem: "it must be from -1000000000 to 1000000000")

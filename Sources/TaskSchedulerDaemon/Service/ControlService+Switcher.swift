@@ -27,9 +27,9 @@ extension ControlService {
         seat: seat, applications: described(chosen, for: connection.peer)))
   }
 
-  /// Returns the seat of a caller: the seat of its controlling terminal, if an application in the
-  /// switcher has this seat. Otherwise the seat of its login session, under the same condition.
-  /// Otherwise the default seat of its user.
+  /// Returns the seat of a caller: the seat of its controlling terminal, else the seat of its login
+  /// session, else the default seat of its user. The first two seats count only if an application
+  /// in the switcher has them.
   private func seat(
     of peer: Peer, among listed: [ApplicationStatus]
   ) throws(SystemError) -> SeatID {

@@ -52,15 +52,15 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: States
 
-  /// Returns the applications that the caller may see. First compares the suspended applications
-  /// with the kernel.
+  /// Returns the applications that the caller may see. First checks in the kernel whether the
+  /// suspended applications are still stopped.
   func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
   }
 
-  /// Compares a single application with the kernel if it is suspended.
+  /// If the application is suspended, checks in the kernel whether it is still stopped.
   private func compareSuspended(_ key: ApplicationKey) {
     guard let status = pump.scheduler.status(of: key, at: pump.now),
       status.state == .suspended, let id = status.instance?.id
@@ -120,8 +120,8 @@ final class ControlService: ControlInterface.Implementation {
     monitors.add(connection, monitor)
   }
 
-  /// Returns the applications that a monitor may see: those of one user or of all users, or only
-  /// those with the requested id.
+  /// Returns which applications a monitor may see: the applications of one user or of all users. If
+  /// the call contains an id, the monitor sees only the applications with this id.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> DaemonState.Monitor {
@@ -244,12 +244,12 @@ final class ControlService: ControlInterface.Implementation {
     described([status], for: peer, withUnit: withUnit)[0]
   }
 
-  /// Returns the application that the caller requests, if the caller may operate it. To a caller
-  /// that is not an operator, another user's application counts as unknown. Such a caller must not
+  /// Returns the application that the caller requests, if the caller may operate it. If the caller
+  /// is not an operator, the applications of other users count as unknown, and the caller must not
   /// name another user as the owner.
   ///
-  /// - Parameter moreOwners: Returns owners of applications with this id, also of applications that
-  ///   the scheduler does not know.
+  /// - Parameter moreOwners: Returns further owners of applications with this id. The scheduler may
+  ///   not know these applications.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
     moreOwners: (ApplicationID) -> [UserID] = { _ in [] }

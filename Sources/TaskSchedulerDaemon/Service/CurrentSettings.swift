@@ -14,8 +14,8 @@ final class CurrentSettings {
   private let loop: EventLoop
   private let log: Log
   private var operatorGroup = OperatorGroup(named: "")
-  /// The rules about the location that this daemon last reported to the scheduler; nil before the
-  /// first report, because the scheduler may have other rules from an earlier daemon.
+  /// The location rules that this daemon last reported to the scheduler; nil before the first
+  /// report. Until then, the scheduler may have other rules from an earlier daemon.
   private var locationRules: LocationRules?
 
   init(

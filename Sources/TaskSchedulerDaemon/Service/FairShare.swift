@@ -87,8 +87,8 @@ final class FairShare {
   /// The number of calls that a connection may answer before it returns to the loop, if no other
   /// user waits.
   private static let callsAtOnceMax = 16
-  /// The number of accounts of users without connections at which the daemon removes accounts with
-  /// full credit.
+  /// If at least this many accounts belong to users without connections, the daemon removes the
+  /// accounts with full credit.
   private static let strangersMax = 64
 
   private var accounts: [TimeShareParty: Account] = [:] {
@@ -120,8 +120,8 @@ final class FairShare {
     if taker.isDeferred { return false }
     let now = BootClock.now()
     let account = account(of: party, at: now)
-    // A single user needs no credit. The listening socket does: it comes before the user's calls,
-    // and must leave time for them.
+    // A single user needs no credit. The listening socket always needs credit: it comes before the
+    // user's calls, and must leave time for them.
     if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
     taker.isDeferred = true
     account.waiting.append(taker)

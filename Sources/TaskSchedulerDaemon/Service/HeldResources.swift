@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// The memory and descriptors that the daemon holds for a client, or a change of them.
+/// The memory and descriptors that the daemon holds for a client, or a change of these numbers.
 package struct HeldResources: Equatable {
   /// The bytes of an unfinished message. The event log also contains them.
   var unfinished = 0

@@ -59,7 +59,7 @@ final class InstanceConnections {
   }
 
   /// Returns whether the connection certainly belongs to no instance. The answer is valid until
-  /// another instance is added, because the process may belong to that one.
+  /// another instance is added, because the client's process may belong to the new instance.
   func isUnmanaged(_ connection: Connection, _ applications: ApplicationService) -> Bool {
     let generation = applications.membershipGeneration
     if connection.peer.unmanagedSince == generation { return true }

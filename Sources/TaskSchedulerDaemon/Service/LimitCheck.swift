@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The check before the scheduler enforces a limit: carries out the pending calls of the
-/// application, and searches for a debugger.
+/// Checks an application before the scheduler enforces a limit: carries out the pending calls of
+/// the application, and searches for a debugger.
 ///
 /// An application may have ended its task in time while the daemon was busy or restarted. Its call
 /// is then still in the socket. The daemon reads many calls in steps, so that other clients do not
@@ -16,7 +16,7 @@ final class LimitCheck {
     /// Carries out the calls that these instances of one user have made so far. Stops at the given
     /// instant, in nanoseconds since boot. Returns whether all calls were carried out.
     var carryOut: (Set<InstanceID>, UInt32, UInt64) -> Bool
-    /// Returns the user of an instance; nil if it has ended.
+    /// Returns the user of an instance; nil if the instance has ended.
     var user: (InstanceID) -> UInt32?
   }
 
@@ -48,8 +48,8 @@ final class LimitCheck {
     self.connections = connections
     self.isTraced = isTraced
     self.report = report
-    // A call of the instance may have caused this check, so the report follows in a later turn of
-    // the loop.
+    // A call of the instance may have caused this check, and the daemon must complete that call
+    // first. The check therefore begins in a later iteration of the event loop.
     turn = try loop.soon { [unowned self] in answer() }
     rest = try loop.timer { [unowned self] in answer() }
   }

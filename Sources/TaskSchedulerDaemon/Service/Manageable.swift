@@ -4,9 +4,9 @@ import LinuxSystem
 extension CurrentSettings {
   /// Returns the reason why this daemon cannot manage a process; nil if it can.
   ///
-  /// The daemon could neither stop nor kill a process that the kernel protects from its signals. It
-  /// would report such a process as suspended or terminated although the process still runs. A
-  /// user's daemon manages only that user's processes.
+  /// If the kernel does not permit the daemon to send signals to a process, the daemon cannot stop
+  /// or kill the process. The daemon would report the process as suspended or terminated although
+  /// it still runs. A user's daemon manages only that user's processes.
   func refusal(of process: ProcessHandle, uid: UInt32) throws(SystemError) -> String? {
     let own = Users.effectiveUID
     let maySignal = try process.maySignal()

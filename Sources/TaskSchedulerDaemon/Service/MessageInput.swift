@@ -3,8 +3,8 @@ import TaskSchedulerWire
 
 /// The buffers that all connections share: one for received data, one for answers.
 package final class ReadBuffer {
-  /// The size of the buffer. All messages of the interfaces fit; longer messages are collected in
-  /// memory.
+  /// The size of the buffer for received data. All messages of the interfaces fit; longer messages
+  /// are collected in memory.
   static let bytesCount = 1 << 16
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
@@ -42,8 +42,8 @@ package struct MessageInput: ~Copyable {
     case failed(any Error)
   }
 
-  /// The maximum number of descriptors with one message. A call needs one. The descriptors of
-  /// unfinished messages must not fill the daemon's table.
+  /// The maximum number of descriptors with one message. A call needs at most one. The descriptors
+  /// of unfinished messages must not fill the daemon's descriptor table.
   private static let descriptorsMax = 8
 
   /// The unclaimed descriptors of the last message.

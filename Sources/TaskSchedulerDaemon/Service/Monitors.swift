@@ -68,9 +68,10 @@ final class Monitors {
   /// Sends a change to all monitors that may see it. Encodes the change at most twice: once with
   /// and once without the names of other users' applications.
   ///
-  /// A monitor of one user's applications waits for the turn of the monitor's user if that user has
-  /// no credit left, because usually that user caused the changes. A monitor of several users'
-  /// applications does not wait, because its user did not cause all of the changes.
+  /// A monitor of one user's applications usually belongs to that user, and that user caused the
+  /// changes. The message therefore waits for the user's turn if the user has no credit left. A
+  /// message to a monitor of all users' applications does not wait, because the monitor's user did
+  /// not cause all changes.
   func send(_ record: Record, at now: Instant) {
     var messages: [Bool: [UInt8]] = [:]
     func send(_ entries: Watching) {

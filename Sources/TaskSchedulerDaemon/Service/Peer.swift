@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 
 /// The process at the other end of a connection, as the kernel recorded it when the client
-/// connected. The kernel's record does not depend on the client's messages.
+/// connected. The client cannot influence this record.
 ///
-/// The daemon reads the properties of the process only when it needs them. After a takeover of
-/// thousands of connections, few of them send calls.
+/// The daemon reads the properties of the process only when it needs them, because after a takeover
+/// of thousands of connections, few of them send calls.
 final class Peer {
   let credentials: PeerCredentials
   private let socket: Int32

@@ -188,7 +188,7 @@ final class Server: ConnectionOwner {
 
   /// Stops accepting until a connection closes, but at most for ``acceptPause``. If the daemon
   /// lacks descriptors or memory, the next attempt would fail too, and the waiting connection would
-  /// wake the daemon at once.
+  /// wake the daemon again and again.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])
@@ -318,7 +318,7 @@ final class Server: ConnectionOwner {
 
   /// Returns the operations that ``LimitCheck`` needs before the scheduler enforces a limit.
   ///
-  /// - Parameter user: Returns the user of an instance; nil if it has ended.
+  /// - Parameter user: Returns the user of an instance; nil if the instance has ended.
   func limitCheckConnections(user: @escaping (InstanceID) -> UInt32?) -> LimitCheck.Connections {
     LimitCheck.Connections(
       accept: { [unowned self] in acceptWaiting() },
@@ -348,7 +348,7 @@ final class Server: ConnectionOwner {
     }
     guard carryOutUnattributedCalls(instances, of: user, until: end) else { return false }
     // A process of an instance may run as another user. The daemon does not wait for all calls of
-    // that user: a flood may have thousands of connections.
+    // that user, because that user may have thousands of connections.
     let othersEnd = min(end, BootClock.now() + Self.othersTime)
     for other in instanceConnections.users where other != user {
       _ = carryOutUnattributedCalls(instances, of: other, until: othersEnd)

@@ -2,8 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The calls of `org.taskschedd.Session`. A session agent reports about the session of its own
-/// user, which the socket identifies (contract §20).
+/// The calls of `org.taskschedd.Session`. A session agent can report only about the session of its
+/// own user. The daemon identifies the user by the socket (contract §20).
 final class SessionService: SessionInterface.Implementation {
   typealias Interface = SessionInterface
 
@@ -134,7 +134,7 @@ final class SessionService: SessionInterface.Implementation {
     }
     guard let memory = UInt32(exactly: stream.memory) else {
       throw ParameterError(
-        parameter: "\(parameter).memory", problem: "a memory must be from 0 to \(UInt32.max)")
+        parameter: "\(parameter).memory", problem: "it must be from 0 to \(UInt32.max)")
     }
     return ReportedAudioStream(
       index: id, direction: stream.direction == .playback ? .playback : .recording,

@@ -78,8 +78,8 @@ struct AdoptionCandidate {
     if AdoptionRules.isNever(command: stat.command, settings) {
       throw AdoptionRefusal("process \(pid) is \(PrintableText.quoted(stat.command))")
     }
-    // The programs that a terminal emulator runs have another controlling terminal than the
-    // emulator.
+    // The programs that a terminal emulator runs have a different controlling terminal than the
+    // emulator itself.
     if let other = stat.terminal, other != terminal {
       throw AdoptionRefusal("it is a terminal: process \(pid) runs at \(other.name)")
     }

@@ -31,8 +31,8 @@ struct ReportedAudioStream: Equatable {
   var isRunning: Bool
   var isMuted: Bool
   var isSilent: Bool
-  /// The server's number for the record in which it remembers the mute and the volume of the
-  /// stream; 0 if there is no record.
+  /// The number of the record in which the server stores the mute and the volume of the stream; 0
+  /// if there is no record.
   var memory: UInt32 = 0
 
   func id(of server: ReportedAudioServer) -> AudioStreamID {
@@ -64,7 +64,8 @@ final class AudioReports {
 
   /// Handles a report of all streams of a user's audio server.
   ///
-  /// - Parameter managesRoles: Whether the server itself lowers or pauses streams by their roles.
+  /// - Parameter managesRoles: Whether the server itself lowers or pauses streams, according to
+  ///   their roles.
   func report(
     _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool,
     uid: UInt32

@@ -6,8 +6,8 @@ import TaskSchedulerCore
 ///
 /// Before the daemon adopts a program, it examines all processes of the program. It does not adopt
 /// a program that the session or the user needs while its windows are hidden: a part of the
-/// desktop, a terminal, or a program that is connected to an audio server. The examination takes
-/// steps, and a thread examines the descriptors.
+/// desktop, a terminal, or a program that is connected to an audio server. The event loop examines
+/// the processes in steps, and a thread examines their descriptors.
 final class DesktopAdoption {
   /// The parts of the daemon that an adoption needs.
   struct Environment {

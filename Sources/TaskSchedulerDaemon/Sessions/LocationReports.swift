@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// Passes the session agents' reports about GeoClue to the scheduler.
 ///
-/// A location counts only while GeoClue is available to the user and the daemon has ordered
+/// The daemon ignores a location unless GeoClue is available to the user and the daemon has ordered
 /// locations from the user's agent. An agent could otherwise fill the event log.
 final class LocationReports {
   private let post: (Event) -> Void

@@ -21,8 +21,9 @@ struct LoginSession: Equatable {
 
   var isGraphical: Bool { ["wayland", "x11", "mir"].contains(type) }
 
-  /// Whether a user can see applications in the session: it is graphical, or at a seat. A
-  /// compositor that the user starts on a text console may leave the type of the session at `tty`.
+  /// Whether a user can see applications in the session: it is graphical, or at a seat. A seat is
+  /// sufficient, because the user may start a compositor on a text console. The type of such a
+  /// session may stay `tty`.
   var isDesktop: Bool {
     sessionClass.hasPrefix("user") && !isClosing && (isGraphical || (seat != nil && !isRemote))
   }
@@ -47,7 +48,7 @@ enum LocalUsers: Equatable {
 /// A desktop sets the session's property LockedHint while it shows its lock screen. Some screen
 /// lockers do not set it. For them, the daemon knows only logind's signals Lock and Unlock, with
 /// which a program asks the desktop to lock or unlock the session. A request does not prove a lock,
-/// so the property counts for more than the signals.
+/// so the property takes precedence over the signals.
 enum SessionLock: Equatable {
   case unlocked
   /// A program asked for the lock, and the desktop has not set LockedHint.
@@ -61,8 +62,8 @@ enum SessionLock: Equatable {
     if self == .unlocked { self = .requested }
   }
 
-  /// Ends a lock without LockedHint. A desktop that has set LockedHint clears it when it unlocks
-  /// the session.
+  /// Ends a lock without LockedHint. A lock with LockedHint continues, because the desktop clears
+  /// LockedHint when it unlocks the session.
   mutating func unlockRequested() {
     if self == .requested { self = .unlocked }
   }

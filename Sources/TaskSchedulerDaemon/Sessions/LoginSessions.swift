@@ -9,8 +9,9 @@ import TaskSchedulerCore
 /// again.
 ///
 /// When a signal reports a changed property, the daemon asks logind for the value. logind stores no
-/// value for the signals Lock and Unlock. Every process can send signals on the system bus, so the
-/// daemon accepts them only from logind.
+/// value for the signals Lock and Unlock, so the daemon must rely on these signals. Every process
+/// can send signals on the system bus, so the daemon accepts signals about sessions only from
+/// logind.
 final class LoginSessions {
   private let loop: EventLoop
   /// The only user whose sessions count; nil for all users.
@@ -95,8 +96,8 @@ final class LoginSessions {
 
   private var known: [(session: LoginSession, isLocked: Bool)] { sessions(\.isLocked) }
 
-  /// Returns the sessions of ``user``, or of all users. `isLocked` of each session is the result of
-  /// the closure for its lock.
+  /// Returns the sessions of ``user``, or of all users. The closure determines from the lock of a
+  /// session whether the session counts as locked.
   private func sessions(
     _ isLocked: (SessionLock) -> Bool
   ) -> [(session: LoginSession, isLocked: Bool)] {
@@ -108,7 +109,7 @@ final class LoginSessions {
 
   /// Ends the locks of a user's sessions whose desktop does not set LockedHint.
   ///
-  /// A screen locker that does not speak to logind, such as swaylock, does not report the unlock.
+  /// A screen locker that does not use logind, such as swaylock, does not report the unlock.
   /// The user can move the focus only while the screen is unlocked. Without this rule, the
   /// application that gets the focus would stay suspended in front of the user.
   func focusMoved(by uid: UInt32) {

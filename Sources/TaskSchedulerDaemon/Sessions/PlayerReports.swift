@@ -149,7 +149,7 @@ final class ReportedPlayers {
 
   /// Stores a call until the player's instance is known.
   func wait(_ call: PlayerCall, of player: String) {
-    // Calls to players that the agent never reports must not take the place of others forever.
+    // Calls to players that the agent never reports must not keep out other calls forever.
     if calls[player] == nil, calls.count >= PlayerReports.playersMax { calls = [:] }
     calls[player] = calls[player] == .command ? .command : call
   }

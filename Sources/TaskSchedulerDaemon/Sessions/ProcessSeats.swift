@@ -5,8 +5,8 @@ import TaskSchedulerCore
 
 /// Determines the seats of processes from their control groups and from logind's files.
 ///
-/// The service manager of a user runs outside of every login session. Its processes belong to the
-/// user's graphical session.
+/// The service manager of a user runs outside of every login session. The processes that it starts
+/// count as processes of the user's graphical session.
 struct ProcessSeats {
   let proc: ProcFS
   private let names = DefaultSeats()
@@ -21,13 +21,14 @@ struct ProcessSeats {
     return names.ofUser(uid)
   }
 
-  /// Returns the seat of a process's controlling terminal; nil if it has none.
+  /// Returns the seat of a process's controlling terminal; nil if the process has no terminal.
   func terminal(of pid: Int32, uid: UInt32) throws(SystemError) -> SeatID? {
     guard let process = try proc.stat(pid), process.terminal != nil else { return nil }
     return names.ofTerminal(process, in: try session(of: pid, uid: uid))
   }
 
-  /// Returns the seat of a process's controlling terminal, or a seat of the application's own.
+  /// Returns the seat of a process's controlling terminal. If the process has no terminal, returns
+  /// a seat that only this application has.
   func terminalOrAlone(
     of pid: Int32, _ application: ApplicationKey
   ) throws(SystemError) -> SeatID {
@@ -36,14 +37,15 @@ struct ProcessSeats {
     return names.alone(application, in: try session(of: pid, uid: uid))
   }
 
-  /// Returns logind's id of the session whose scope contains a process; nil if it is in none.
+  /// Returns logind's id of the session whose scope contains a process; nil if there is no such
+  /// session.
   private func loginSession(of pid: Int32) throws(SystemError) -> String? {
     guard let path = try proc.cgroup(pid) else { return nil }
     return SystemdUnit(cgroup: path)?.loginSession
   }
 
   /// Returns whether a session is graphical, or is the text session that logind regards as the
-  /// user's main one. If logind does not know the session, it counts as graphical.
+  /// user's main session. A session that logind does not know counts as graphical.
   private static func isDesktop(_ id: String, of uid: UInt32) -> Bool {
     guard let type = text({ sd_session_get_type(id, $0) }) else { return true }
     if ["wayland", "x11", "mir"].contains(type) { return true }

@@ -23,12 +23,13 @@ protocol AgentConnection: AnyObject {
 
 /// The session agents, at most one of each user (contract §20).
 ///
-/// Without an agent, the daemon discards an order. When an agent attaches, ``attached`` sends all
-/// orders that are still valid, but no earlier command to a media player.
+/// While a user has no agent, the daemon discards the orders to that user's agent. When an agent
+/// attaches, ``attached`` sends all orders that are still valid, but no earlier command to a media
+/// player.
 ///
-/// The number of an attachment is the cookie of its connection, which is unique in this boot. A
-/// report with the number of an earlier attachment is thus refused, also after a restart of the
-/// daemon.
+/// The number of an attachment is the cookie of its connection, which is unique in this boot. The
+/// daemon thus refuses a report with the number of an earlier attachment, even after a restart of
+/// the daemon.
 final class SessionAgents {
   private var agents: [UInt32: any AgentConnection] = [:]
   let windows: WindowReports
@@ -37,11 +38,11 @@ final class SessionAgents {
   let locations: LocationReports
   /// The locations that the scheduler needs.
   private var needs = LocationNeeds()
-  /// The accuracy of the locations that each attached agent reports. An agent that is not in the
-  /// table reports none.
+  /// The accuracy of the locations that the daemon has ordered from each attached agent. An agent
+  /// that is not in the table reports no locations.
   private var ordered: [UserID: LocationAccuracy] = [:]
   private let eventLog: EventLog
-  /// Returns an application's name for users; nil if its manifest names none.
+  /// Returns the display name of an application; nil if its manifest has none.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
   /// Called after an agent has attached, and after the takeover of an agent. The function sends the
   /// orders that an agent needs at its start.
@@ -114,8 +115,8 @@ final class SessionAgents {
       // agent has reported, but at most for `SessionGraceTime`.
       loseReports(of: uid)
     }
-    // The event log must not name the attachment before the reply has been sent. The next daemon
-    // would otherwise read the call again on a connection that already has a call.
+    // The event log must not name the attachment before the reply has been sent. Otherwise, the
+    // next daemon would read the call again on a connection that is already attached.
     connection.send(.init(attached: Self.attachment(of: connection)))
     eventLog.note(.agent(true, connection: connection.cookie))
     restore(connection)
@@ -200,7 +201,7 @@ final class SessionAgents {
     }
   }
 
-  /// Sends the orders that a new agent must receive.
+  /// Sends a new agent the orders about the audio streams of its user.
   func begin(with orders: AudioOrders, for user: UserID) {
     setMuted(orders.muted, true, of: user)
     // A stream must not be loud for a moment, so its volume comes before the end of its mute.
@@ -293,8 +294,8 @@ final class SessionAgents {
     for user in users { orderLocations(of: user) }
   }
 
-  /// Tells the agent of a user which accuracy its locations must have, or that it must report none.
-  /// Does nothing if the last order said the same.
+  /// Orders the agent of a user to report locations with the needed accuracy, or to report no
+  /// locations. Does nothing if the last order said the same.
   private func orderLocations(of user: UserID) {
     let accuracy = needs.users.contains(user) ? needs.accuracy : nil
     guard isAttached(user), ordered[user] != accuracy else { return }

@@ -79,8 +79,8 @@ final class WindowReports {
 
   /// Finds the instances of the last report, and reports them to the scheduler.
   ///
-  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler then
-  ///   receives a report of few windows before this call returns.
+  /// - Parameter atOnce: Whether to perform the first steps before this call returns. If there are
+  ///   few windows, the scheduler then receives the report before this call returns.
   private func resolve(_ session: SessionWindows, of uid: UInt32, atOnce: Bool) {
     session.processes.begin(in: membership)
     session.pendingLeaders = unknownLeaders(session, of: uid)
@@ -110,8 +110,8 @@ final class WindowReports {
     return session.isPending
   }
 
-  /// Returns the ancestors of a leader that has a terminal. Without a terminal, an instance belongs
-  /// to no other process's window.
+  /// Returns the ancestors of a leader that has a terminal. Returns none for a leader without a
+  /// terminal, because its instance cannot belong to the window of another process.
   private func terminalAncestors(
     of instance: InstanceProcesses
   ) throws(SystemError) -> [ProcessIdentity] {

@@ -56,7 +56,7 @@ package struct PNGImage: Hashable {
     }
   }
 
-  /// Checks that chunks follow one another up to IEND, that one of them has pixels, and that no
+  /// Checks that chunks follow one another up to IEND, that one chunk contains pixels, and that no
   /// byte follows IEND.
   private static func checkChunks(_ bytes: [UInt8]) throws(PNGProblem) {
     var place = headerBytesCount

@@ -34,7 +34,7 @@ final class SnapshotPictures {
     return bytes
   }
 
-  /// Keeps a picture. The next daemon inherits it from now on.
+  /// Keeps a picture, and stores it for the next daemon.
   func keep(_ bytes: [UInt8], as id: SnapshotID) throws(SystemError) {
     let file = try MemoryFile.makeSealed(named: "taskschedd-snapshot", holding: bytes)
     store.save(picture: id, file: file.rawValue)
@@ -51,8 +51,8 @@ final class SnapshotPictures {
     if pictures.removeValue(forKey: id) != nil { store.remove(picture: id) }
   }
 
-  /// Returns a new descriptor of a picture for reading, with the properties of the picture; nil if
-  /// there is no such picture.
+  /// Opens a picture for reading. Returns the new descriptor and the properties of the picture; nil
+  /// if there is no such picture.
   func open(_ id: SnapshotID) throws -> OpenPicture? {
     guard let picture = pictures[id] else { return nil }
     let number = picture.file.rawValue

@@ -2,14 +2,15 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The connections that applications have handed over. The daemon watches a connection while its
-/// instance is suspended.
+/// The connections that applications have handed over to the daemon. The daemon watches a
+/// connection while its application is suspended.
 ///
-/// Each instance has an epoll instance of its own, which collects edges of readiness. The event
-/// loop watches that epoll instance only while the application is suspended. Data that arrives
-/// while the application runs wakes nothing. If the application has not read that data, the daemon
-/// reports it at the suspension. A daemon reports no data twice; after a restart, the next
-/// daemon may repeat a report.
+/// For each application, a separate epoll descriptor collects the edge-triggered events of the
+/// connections. The event loop watches this epoll descriptor only while the application is
+/// suspended, so that data that arrives while the application runs does not wake the daemon. If the
+/// application has not read this data, the daemon reports the data when it suspends the
+/// application. A daemon reports no data twice; after a restart, the next daemon may repeat a
+/// report.
 ///
 /// The daemon does not keep a connection open (``SocketWatch``). A connection ends when the
 /// application closes it, and no connection outlives the application.
@@ -26,7 +27,8 @@ final class ManagedSockets {
   /// edge-triggered, so that the kernel need not examine all sockets again after each report.
   private static let edges: PollEvents = [.input, .onChange]
 
-  /// - Parameter report: Called with the ready sockets; it may call any method of this object.
+  /// - Parameter report: Called with the ready sockets. The function may call any method of this
+  ///   object.
   init(loop: EventLoop, report: @escaping Report) {
     self.loop = loop
     self.report = report
@@ -36,7 +38,8 @@ final class ManagedSockets {
   /// in the socket counts as new.
   ///
   /// - Parameters:
-  ///   - descriptor: The connection, validated by ``ConnectedSocket``. The method closes it.
+  ///   - descriptor: The connection, validated by ``ConnectedSocket``. The method closes this
+  ///     descriptor.
   ///   - socket: The cookie of the socket, which shows whether a socket is handed over twice.
   /// - Returns: The descriptor of the watch, for the descriptor store; nil if the socket is already
   ///   watched.
@@ -76,8 +79,8 @@ final class ManagedSockets {
 
   private func makeInstance(_ id: InstanceID) throws(SystemError) -> Instance {
     let instance = Instance(try Epoll())
-    // Registering with the loop can fail, so it happens once. A later change of the watched events
-    // cannot fail.
+    // Registering with the loop can fail, so register only once. A later change of the watched
+    // events cannot fail.
     instance.source = try loop.watch(
       instance.epoll.rawValue, for: watched.contains(id) ? Self.edges : []
     ) { [unowned self] _ in collect(id) }
@@ -151,7 +154,7 @@ private final class Instance {
   }
 
   deinit {
-    // The source must be released before the epoll instance is closed.
+    // The source must be released before the epoll descriptor is closed.
     source = nil
   }
 
@@ -162,7 +165,7 @@ private final class Instance {
 
   func remove(_ number: UInt64) -> Bool {
     guard let index = sockets.firstIndex(where: { $0.number == number }) else { return false }
-    // systemd may have a copy of the watch, so closing it is not sufficient.
+    // Closing the watch is not sufficient, because systemd may have a copy of the watch.
     try? epoll.remove(sockets[index].watch.rawValue)
     sockets.remove(at: index)
     return true

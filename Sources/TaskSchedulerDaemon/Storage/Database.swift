@@ -15,7 +15,7 @@ final class Database {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
-      // A connection that could not be opened also has memory to free.
+      // Even a connection that could not be opened has memory to free.
       defer { sqlite3_close_v2(opened) }
       throw DatabaseError(code: code, of: opened, tried: path)
     }
@@ -52,8 +52,8 @@ final class Database {
     while try statement.step(), body(Row(statement)) {}
   }
 
-  /// Returns the values that a closure creates from the rows. Skips the rows for which it returns
-  /// nil.
+  /// Returns the values that a closure creates from the rows. Skips the rows for which the closure
+  /// returns nil.
   func rows<Value>(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) -> Value?
   ) throws(DatabaseError) -> [Value] {
@@ -104,7 +104,7 @@ final class Database {
   ///
   /// SQLite keeps the mode in the file if it can write the file.
   func useWriteAheadLog() throws(DatabaseError) {
-    // Exclusive locking precedes WAL mode. Otherwise SQLite creates an index in shared memory.
+    // Exclusive locking must precede WAL mode. Otherwise SQLite creates an index in shared memory.
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     let change = "PRAGMA journal_mode = WAL"
     let mode = try text(change)

@@ -56,7 +56,8 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
   /// - Parameter connection: The connection; nil if SQLite had no memory for one.
   init(code: Int32, of connection: OpaquePointer?, tried: String) {
     let primaryCode = code & 0xff
-    // Only these errors set an errno. After others, SQLite returns the errno of an earlier call.
+    // Only these errors set an errno. After other errors, SQLite returns the errno of an earlier
+    // call.
     let isOfSystem = primaryCode == SQLITE_IOERR || primaryCode == SQLITE_CANTOPEN
     self.init(
       code: code,

@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// A reserve of disk space in a file next to a store. With it, users can remove contents of the
-/// store, such as notifications, on a full disk. SQLite needs some pages even for a removal; the
-/// daemon frees this file to provide them.
+/// A reserve of disk space in a file next to a store. With this reserve, users can remove contents
+/// of the store, such as notifications, even if the disk is full. SQLite needs some disk space even
+/// for a removal, and the daemon deletes this file to provide the space.
 ///
 /// The file is larger than the part of the store's WAL that is not checkpointed. After a removal
-/// that needed the reserve, the store checkpoints and truncates the WAL. It allocates the reserve
-/// again if no other program has taken the space.
+/// that needed the reserve, the store checkpoints and truncates the WAL. Then it allocates the
+/// reserve again, if no other program has taken the space.
 final class DiskSpaceReserve {
   private let path: String
   private let bytesMax: Int

@@ -11,7 +11,7 @@ struct StoreError: Error, Hashable, CustomStringConvertible {
     case unwritable
     /// Another process uses the file.
     case inUse
-    /// The file is not a valid store. The next start of the daemon renames it.
+    /// The file is not a valid store. The daemon renames the file at its next start.
     case damaged
     /// A newer version of the daemon wrote the file.
     case newer

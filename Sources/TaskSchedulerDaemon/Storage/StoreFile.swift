@@ -40,8 +40,8 @@ final class StoreFile<Schema: StoreSchema> {
     try boundLog()
   }
 
-  /// Makes SQLite checkpoint the WAL when it reaches a quarter of the reserve's size, but at least
-  /// 16 KiB and at most 1 MiB. The WAL exceeds this size by at most one transaction.
+  /// Makes SQLite checkpoint the WAL when the WAL reaches a quarter of the reserve's size, but at
+  /// least 16 KiB and at most 1 MiB. The WAL exceeds this size by at most one transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
     try attempt { () throws(DatabaseError) in
@@ -52,7 +52,7 @@ final class StoreFile<Schema: StoreSchema> {
   // MARK: Opening
 
   private static func makeFile(_ path: String) throws(StoreError) {
-    // SQLite would block when it opens a named pipe, for example as the -journal file.
+    // If one of these files is a named pipe, SQLite would block when it opens the file.
     for file in ["", "-wal", "-journal"].map({ path + $0 }) {
       if let facts = FileStatus(path: file), !facts.isRegularFile {
         throw .noFile(path, facts.kindName, at: file, contents: Schema.contents)
@@ -61,8 +61,8 @@ final class StoreFile<Schema: StoreSchema> {
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       try Directory.makeAll(path: folder.joined(separator: "/"))
-      // SQLite itself would create a world-readable file. It copies the mode of this file to the
-      // other files.
+      // SQLite itself would create a world-readable file. SQLite gives its other files the same
+      // mode as this file.
       try Directory.makeFile(path: path)
     } catch {
       throw StoreError(error, path, contents: Schema.contents)
@@ -143,8 +143,8 @@ final class StoreFile<Schema: StoreSchema> {
 
   /// Makes all changes of a closure, or none. The changes are durable when this function returns.
   ///
-  /// - Parameter isRemoval: Whether the changes do not make the store larger. Such changes also
-  ///   succeed on a full file system, as long as there is a reserve.
+  /// - Parameter isRemoval: Whether all changes remove contents or withdraw permissions. Such
+  ///   changes succeed even on a full file system, as long as there is a reserve.
   func write<Value>(
     isRemoval: Bool, _ body: (Database) throws(DatabaseError) -> Value
   ) throws(StoreError) -> Value {
@@ -188,7 +188,7 @@ final class StoreFile<Schema: StoreSchema> {
     try attempt { () throws(DatabaseError) in try body(database) }
   }
 
-  /// Runs a closure, and converts its error to one with a message for users.
+  /// Runs a closure, and converts its error to an error with a message for users.
   private func attempt<Value>(
     _ body: () throws(DatabaseError) -> Value
   ) throws(StoreError) -> Value {

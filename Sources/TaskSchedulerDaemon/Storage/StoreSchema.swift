@@ -2,14 +2,15 @@
 protocol StoreSchema {
   /// The plural noun that messages to users use for the store's contents, such as `notifications`.
   static var contents: String { get }
-  /// The version of ``tables``, from 1 to 255. A file with a higher version comes from a newer
-  /// daemon.
+  /// The version of ``tables``, from 1 to 255. A file with a higher version than this comes from a
+  /// newer daemon.
   static var version: Int64 { get }
   /// The signature of the store: 24 bits, followed by 8 zeros.
   ///
   /// The header field `application_id` contains the signature, with ``version`` in place of the
-  /// zeros. `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both
-  /// fields, the daemon can tell a damaged version from the version of a newer daemon.
+  /// zeros. `user_version` repeats the version. By comparing both fields, the daemon can tell a
+  /// damaged version from the version of a newer daemon. `PRAGMA quick_check` does not check these
+  /// fields.
   static var signature: Int64 { get }
   /// The statements that create the tables.
   static var tables: String { get }
@@ -17,7 +18,7 @@ protocol StoreSchema {
   /// with its write-ahead log.
   static var reserveBytesMax: Int { get }
 
-  /// Checks the tables. Throws if they are not those of this version.
+  /// Checks the tables. Throws if the file does not have the tables of this version.
   static func check(_ database: Database) throws(DatabaseError)
 
   /// Copies the readable contents of a damaged file into an empty store.
@@ -27,7 +28,7 @@ protocol StoreSchema {
 }
 
 extension StoreSchema {
-  /// The highest valid version. A file with a higher version is damaged.
+  /// The highest version that any daemon can write. A file with a higher version is damaged.
   private static var versionMax: Int64 { 0xff }
 
   /// Returns the version in the file's header: 0 for an empty file, nil if the header is damaged.

@@ -58,8 +58,8 @@ final class StoreWriter<Store: WritableStore> {
     init(_ store: Store) { self.store = store }
   }
 
-  /// The maximum number of jobs in a transaction, so that its pages fit into the
-  /// ``DiskSpaceReserve``.
+  /// The maximum number of jobs in a transaction. With this maximum, the pages of a transaction fit
+  /// into the ``DiskSpaceReserve``.
   private static var groupMax: Int { 32 }
 
   private let handover: Handover

@@ -19,9 +19,9 @@ final class ClockProvider: SystemChangeProvider {
     init() throws(SystemError) { clock = try ClockSetWatch() }
   }
 
-  /// The smallest difference of the offset that counts as a change, in nanoseconds. The error of a
-  /// reading is far smaller. Smaller steps add up, because the provider compares with the last
-  /// report.
+  /// The largest difference of the offset that does not count as a change, in nanoseconds. The
+  /// error of a reading is far smaller. Smaller steps of the clock add up, because the provider
+  /// compares with the last report.
   static let toleranceNanoseconds: UInt64 = 1_000_000
 
   /// - Parameters:
@@ -59,7 +59,7 @@ final class ClockProvider: SystemChangeProvider {
     changed(present)
   }
 
-  /// Returns whether two offsets differ by more than the error of a reading.
+  /// Returns whether two offsets differ by more than ``toleranceNanoseconds``.
   static func isSet(from old: Int64, to new: Int64) -> Bool {
     let (difference, isTooFar) = new.subtractingReportingOverflow(old)
     return isTooFar || difference.magnitude > toleranceNanoseconds

@@ -6,9 +6,9 @@ import TaskSchedulerCore
 /// last reported date.
 ///
 /// After a sleep across several midnights, the provider sends one report. It also sends a report if
-/// the clock or the zone was set across midnight in either direction. The provider waits for the
-/// next midnight in CLOCK_BOOTTIME. It compares the date again when the clock or the zone has
-/// changed (``reconsider()``).
+/// a new setting of the clock or the zone changes the date, in either direction. The provider waits
+/// for the next midnight in CLOCK_BOOTTIME. It compares the date again when the clock or the zone
+/// has changed (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
   private let loop: EventLoop
@@ -57,7 +57,7 @@ final class DayProvider: SystemChangeProvider {
     return zone.day(at: second)
   }
 
-  /// Returns the second since 1970-01-01 00:00 UTC at a time since boot, rounded down.
+  /// Converts a time since boot to seconds since 1970-01-01 00:00 UTC, rounded down.
   private static func second(ofBootTime boot: UInt64, offset: Int64) -> Int64 {
     let wall = Int64(clamping: boot) &+ offset
     let (second, rest) = wall.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -73,8 +73,8 @@ extension MachineZone {
 
   /// Returns the first second after `second` at which a later date has begun.
   ///
-  /// This need not be midnight. In some zones daylight saving time begins at midnight, so that the
-  /// day has no midnight, and some zones have skipped a whole date.
+  /// This second need not be midnight. In some zones, daylight saving time begins at midnight, so
+  /// that the day has no midnight. Some zones have skipped a whole date.
   func nextDay(after second: Int64) -> Int64 {
     let local = local(at: second)
     let midnight = Int64(day(at: second).number + 1) * LocalTime.secondsPerDay

@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// (locale.conf(5)).
 ///
 /// The provider does not use org.freedesktop.locale1. localectl writes these files through that
-/// service, but an editor changes them without it, and the service runs on demand only.
+/// service, but an editor writes the files directly. Besides, the service runs only on demand.
 final class LocaleProvider: SystemChangeProvider {
   let subject = "the locale"
   private let loop: EventLoop
@@ -52,7 +52,8 @@ final class LocaleProvider: SystemChangeProvider {
       becameQuiet: { [weak self] in self?.read(folders) })
   }
 
-  /// Watches `/etc/default`, the directory of Debian's locale file. Other systems do not have it.
+  /// Watches `/etc/default`, the directory of Debian's locale file. Other systems may not have this
+  /// directory.
   private func watchDefaults(_ folders: Folders) {
     _ = try? folders.watch.add(etc + "/default")
   }

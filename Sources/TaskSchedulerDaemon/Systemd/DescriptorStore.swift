@@ -56,9 +56,9 @@ struct DescriptorStore {
   /// Stores descriptors that take 10 to 20 ms each to close. Replaces the descriptors that an
   /// earlier call stored.
   ///
-  /// For a watch of files or a trigger of pressure, the kernel waits until all CPUs have passed a
-  /// quiescent state (RCU). If systemd had no copy, the kernel would report the end of the daemon
-  /// only after that wait.
+  /// When the last copy of a watch of files or of a pressure trigger is closed, the kernel waits
+  /// until all CPUs have passed a quiescent state (RCU). If systemd had no copy, the kernel would
+  /// report the end of the daemon only after that wait.
   func save(slowToClose numbers: [Int32]) {
     remove(Self.slowToCloseName)
     for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }

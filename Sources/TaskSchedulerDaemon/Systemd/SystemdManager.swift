@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to the private socket of the systemd that runs the daemon: the system's, or a
-/// user's. The connection needs no message bus.
+/// A connection to the private socket of the service manager that runs the daemon: the system's
+/// manager, or a user's manager. The connection needs no message bus.
 ///
 /// The connection exists only while replies are outstanding, or while there is a listener. systemd
 /// sends each change of each unit to its connections, which would wake an idle daemon.
@@ -17,10 +17,10 @@ final class SystemdManager {
   private var listener: ((OpaquePointer) -> Void)?
   private var listening: BusSlot?
   /// The deferred work that closes the connection when no reply is outstanding. The handler of a
-  /// reply must not close it.
+  /// reply must not close the connection itself.
   private var idle: DeferredSource?
 
-  /// The time limit for a reply. The manager may be reading all of its units again.
+  /// The time limit for a reply. The manager replies late while it reads all of its units again.
   private static let timeout: Duration = .seconds(25)
 
   /// Creates a connection to the manager that runs this process as a service: the system's manager,
@@ -58,9 +58,9 @@ final class SystemdManager {
 
   // MARK: Calls
 
-  /// Starts a transient service. systemd removes the unit after its end.
+  /// Starts a transient service. systemd removes the unit when the service has ended.
   ///
-  /// - Parameter answer: Called once, with nil if the manager accepted the unit, or with the
+  /// - Parameter answer: Called once: with nil if the manager accepted the unit, otherwise with the
   ///   problem.
   func startTransient(
     _ unit: String, _ properties: [UnitProperty], answer: @escaping (String?) -> Void

@@ -9,7 +9,7 @@ final class FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// The processes that the dead daemon may have left stopped, according to the readable remains of
+  /// The processes that the dead daemon may have left stopped, according to the readable parts of
   /// this and of newer event logs; nil if all these event logs are undamaged.
   let unclear: Leftovers?
 
@@ -43,8 +43,9 @@ struct EventLogFinder {
   let proc: ProcFS
   let log: Log
 
-  /// Returns the newest usable event log. Renames the newer, unusable event logs, so that they do
-  /// not keep the daemon from starting. If no event log is usable, resumes the stopped processes.
+  /// Returns the newest usable event log. Renames all newer event logs, which are unusable, so that
+  /// they do not keep the daemon from starting. If no event log is usable, resumes the stopped
+  /// processes.
   ///
   /// - Throws: EMFILE, ENFILE, ENOMEM or EIO, after which another attempt may succeed.
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {

@@ -10,7 +10,8 @@ struct InterruptedCall {
   private let effects: ArraySlice<Effect>
   /// Whether the event log contains the event of the call.
   private let isWritten: Bool
-  /// The number of bytes of the call's message in the event log, if the log contains only a part.
+  /// The number of bytes of the call's message that the event log contains, if it contains only a
+  /// part of the message.
   private let inputCount: Int
   private let isInputUsedUp: Bool
   /// Whether the previous daemon died while it sent a reply. The new daemon does not send that

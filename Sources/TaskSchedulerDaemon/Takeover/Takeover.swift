@@ -34,7 +34,8 @@ struct Takeover {
 
   private var processes: ProcessController { subsystems.processes }
 
-  /// Takes over the previous daemon's applications, or releases those that it cannot take over.
+  /// Takes over the previous daemon's applications, and releases the applications that it cannot
+  /// take over.
   ///
   /// - Returns: Whether the scheduler starts with an empty state, because the daemon found no
   ///   usable event log, or the previous daemon had released all applications.
@@ -116,10 +117,11 @@ struct Takeover {
     else { return }
     if !inUse.isEmpty {
       let names = inUse.joined(separator: ", ")
-      log.write(.notice, "processes of an earlier daemon run unmanaged: \(names)")
+      log.write(.notice, "programs that an earlier daemon launched run unmanaged: \(names)")
     }
     for failure in failures {
-      log.write(.warning, "cannot release the processes of an earlier daemon: \(failure)")
+      log.write(
+        .warning, "cannot release the programs that an earlier daemon launched: \(failure)")
     }
   }
 
@@ -139,8 +141,8 @@ struct Takeover {
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     } else {
-      // The previous daemon died while it carried out the effects that manage these leaders. The
-      // remaining effects contain them.
+      // The previous daemon died while it carried out the effects that manage these leaders. This
+      // daemon carries out these effects again, which also stores the pidfds again.
       for (id, number) in unnamed {
         FileDescriptor(taking: number).close()
         subsystems.store.removeLeader(of: id)

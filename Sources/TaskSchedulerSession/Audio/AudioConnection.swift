@@ -10,7 +10,7 @@ package struct AudioFailure: Error, Hashable, Sendable, CustomStringConvertible 
   package var description: String
 }
 
-/// A connection to an audio server that never blocks the loop.
+/// A connection to an audio server. The connection never blocks the loop.
 final class AudioConnection {
   /// An event of the connection.
   enum Occurrence {
@@ -26,8 +26,8 @@ final class AudioConnection {
   private let report: (Occurrence) -> Void
   private var source: DescriptorSource?
   private var soon: DeferredSource?
-  /// The deferred work that continues to read from a server that sends without a pause. Other
-  /// sources of the loop have their turn first.
+  /// The deferred work that continues to read from a server that sends without a pause. The loop
+  /// serves its other sources before this work.
   private var later: DeferredSource?
 
   /// Begins to connect to the server at `path`.
@@ -58,7 +58,8 @@ final class AudioConnection {
 
   /// The random number that the server chose when it started.
   var generation: UInt64 { UInt64(cpulse_cookie(pulse)) }
-  /// Whether the server itself lowers, mutes or pauses streams by their roles, as of the last list.
+  /// Whether the server itself lowers, mutes or pauses streams according to their roles. The value
+  /// was read with the last list.
   var managesRoles: Bool { cpulse_manages_roles(pulse) }
 
   /// Reads the list of streams again.

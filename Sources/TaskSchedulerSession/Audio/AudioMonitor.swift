@@ -7,7 +7,7 @@ import TaskSchedulerWire
 /// volumes.
 ///
 /// The server may be PulseAudio, or PipeWire with pipewire-pulse. The server may end and start
-/// again at any time: inotify reports its socket.
+/// again at any time. inotify then reports the new socket.
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
@@ -25,8 +25,8 @@ final class AudioMonitor {
   }
 
   /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
-  /// attempt. The monitor must try again, because inotify reports a socket when it is bound,
-  /// slightly before the server listens.
+  /// attempt. The monitor must try again, because inotify reports the socket when the server binds
+  /// it, slightly before the server listens.
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
@@ -116,8 +116,8 @@ final class AudioMonitor {
     connect()
   }
 
-  /// Connects to the server. Begins to watch for the socket first, because a socket that appears
-  /// during the attempt would otherwise be missed.
+  /// Connects to the server. Begins to watch for the socket before the attempt. Otherwise, the
+  /// monitor would miss a socket that appears during the attempt.
   private func connect() {
     guard case .waiting = state else { return }
     timer?.clear()

@@ -7,7 +7,7 @@ package struct AudioServer: Hashable, Sendable {
   package var path: String
   /// A number that is different after each start of the server.
   package var generation: UInt64
-  /// Whether the server itself lowers, mutes or pauses streams by their roles.
+  /// Whether the server itself lowers, mutes or pauses streams according to their roles.
   package var managesRoles = false
 }
 
@@ -21,11 +21,11 @@ package struct AudioStream: Hashable, Sendable {
   package var volume: Int
   /// The process that holds the stream.
   package var process: ProcessIdentity
-  /// Whether the pid in `process` is what the client told the server, not what the server read
+  /// Whether the pid in `process` is only a claim of the client. If false, the server read the pid
   /// from the client's socket.
   package var isClaimed: Bool
-  /// Whether the stream is not paused, is connected to a device and, if it plays, has a volume
-  /// above zero.
+  /// Whether the stream is connected to a device and not paused. The volume of a playback stream
+  /// must also be above zero.
   package var isRunning: Bool
   package var isMuted: Bool
   /// Whether the stream played only silence in the last second. False if it is not measured.
@@ -39,7 +39,7 @@ package struct AudioStream: Hashable, Sendable {
   package static let fullVolume = 65536
 }
 
-/// The streams of the user's audio server whose processes are known, at one instant.
+/// The streams of the user's audio server at one instant, without streams of unknown processes.
 package struct AudioStreams: Hashable, Sendable {
   /// The server; nil if no server runs.
   package var server: AudioServer?
@@ -70,6 +70,6 @@ struct AudioVolumeChange: Hashable, Sendable {
   /// The greatest difference between two volumes that count as the same. Servers round volumes.
   private static let tolerance = 64
 
-  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  /// Returns whether two volumes are the same, apart from the rounding of audio servers.
   static func isSame(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= tolerance }
 }

@@ -2,9 +2,9 @@ import TaskSchedulerWire
 
 /// The streams that the daemons have muted, and the streams whose volume the daemons have lowered.
 ///
-/// After a daemon has ended for good, its applications run again, but remain muted or quiet. If a
-/// daemon does not return, the agent therefore ends the daemon's mutes, and restores the volumes
-/// that the daemon has lowered.
+/// If a daemon ends and does not return, its applications run again, but would remain muted or
+/// quiet. The agent therefore ends the daemon's mutes, and restores the volumes that the daemon has
+/// lowered.
 struct DaemonAudioChanges {
   /// The orders that restore the streams of one audio server.
   struct Restoration: Equatable {
@@ -23,7 +23,7 @@ struct DaemonAudioChanges {
   /// The changes at the newest audio server, by daemon. The streams of earlier servers have ended.
   private var changes: [Int: Changes] = [:]
 
-  /// Takes an order of a daemon to mute streams, or to end their mutes.
+  /// Records the order of a daemon to mute streams, or to end their mutes.
   mutating func take(_ order: SessionInterface.AudioMute, of daemon: Int) {
     if order.muted {
       begin(order.generation, of: daemon)
@@ -33,7 +33,7 @@ struct DaemonAudioChanges {
     }
   }
 
-  /// Takes an order of a daemon to lower or to raise volumes.
+  /// Records the order of a daemon to lower or to raise volumes.
   mutating func take(_ order: SessionInterface.AudioVolume, of daemon: Int) {
     for change in order.changes.compactMap({ AudioVolumeChange($0) }) {
       if change.to < change.from {
@@ -50,7 +50,8 @@ struct DaemonAudioChanges {
     changes[daemon] = Changes(generation: generation)
   }
 
-  /// Records a lowered volume. If the stream was lowered before, keeps its original volume.
+  /// Records a lowered volume. If the daemon has lowered the volume of the stream before, keeps the
+  /// original volume.
   private mutating func lower(_ change: AudioVolumeChange, of daemon: Int) {
     var change = change
     if let before = changes[daemon]?.lowered[change.stream],

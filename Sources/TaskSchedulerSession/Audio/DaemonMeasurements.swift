@@ -5,7 +5,7 @@ struct DaemonMeasurements {
   /// The measured streams of each audio server, by daemon.
   private var measured: [Int: [UInt64: Set<UInt32>]] = [:]
 
-  /// Takes an order of a daemon.
+  /// Records the order of a daemon to begin or to end measurements.
   ///
   /// - Returns: All streams to measure, by audio server.
   mutating func take(
@@ -21,7 +21,7 @@ struct DaemonMeasurements {
     return all
   }
 
-  /// Forgets the orders of a daemon, which sends them again when the agent attaches.
+  /// Forgets the orders of a daemon. The daemon sends them again when the agent attaches.
   ///
   /// - Returns: All streams to measure, by audio server.
   mutating func end(of daemon: Int) -> [UInt64: Set<UInt32>] {

@@ -1,12 +1,12 @@
-/// The changes of volumes that the daemons ordered and that no list of streams has confirmed yet.
+/// The orders of the daemons to change volumes, until a list of streams confirms each change.
 ///
 /// A change applies only if the volume is the one that the daemon knows, because the user may have
-/// chosen another one. The agent therefore reads the list of streams before it sends a change. But
-/// PipeWire lists a change only some milliseconds after the agent sent it. If a daemon lowers a
+/// chosen another volume. The agent therefore reads the list of streams before it sends a change.
+/// But PipeWire lists a change only some milliseconds after the agent sent it. If a daemon lowers a
 /// volume and raises it at once, the list still has the original volume, as if the user had chosen
-/// it. Each order therefore keeps all volumes that the stream can have while its changes are
-/// outstanding. The server handles the changes in the order in which the agent sends them, so the
-/// last change decides.
+/// this volume. Each order therefore keeps all volumes that the stream can have while its changes
+/// are outstanding. The server handles the changes in the order in which the agent sends them, so
+/// the last change decides.
 struct VolumeOrders {
   /// The maximum number of orders to keep. Each daemon reads at most 1024 streams.
   static let max = 4096
@@ -20,7 +20,7 @@ struct VolumeOrders {
     /// The volumes that the stream can have before the change.
     var earlier: [Int]
     var volume: Int
-    /// Whether the present connection to the server has sent the change.
+    /// Whether the agent has sent the change on the present connection to the server.
     var isSent = false
 
     /// The maximum number of volumes in `earlier`.

@@ -6,8 +6,9 @@ import TaskSchedulerWire
 /// The attachment of the session agent to one daemon.
 ///
 /// The link has two connections: the daemon sends its orders on the first one, and the agent
-/// reports on the second one. The agent sends a report when the daemon has replied to the previous
-/// one. A daemon that was slow to reply therefore receives only the newest windows.
+/// reports on the second one. The agent sends a report only after the daemon has replied to the
+/// previous report. Meanwhile, newer windows replace the windows that wait to be sent, so a daemon
+/// that was slow to reply receives only the newest windows.
 ///
 /// A restarted daemon usually keeps the connections. If they are closed, the link attaches again.
 final class DaemonLink {
@@ -36,13 +37,13 @@ final class DaemonLink {
     case mute(SessionInterface.AudioMute)
     /// Lower or raise the volumes of streams.
     case volume(SessionInterface.AudioVolume)
-    /// Measure streams, or measure them no longer.
+    /// Begin or end the measurement of streams.
     case measure(SessionInterface.AudioMeasurement)
     /// Send a media player a command.
     case command(SessionInterface.PlayerCommand)
     /// Show the media player `taskschedd`, or remove it.
     case player(SessionInterface.PresentedPlayer)
-    /// Report locations, or report them no longer.
+    /// Begin or end the reports of locations.
     case location(SessionInterface.LocationOrder)
   }
 
@@ -55,16 +56,16 @@ final class DaemonLink {
   }
 
   /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
-  /// attempt. The link must try again, because inotify reports a socket when it is bound, slightly
-  /// before its process listens. Nothing reports that the process listens.
+  /// attempt. The link must try again, because inotify reports a socket when a process binds it,
+  /// slightly before the process listens. Nothing reports that the process listens.
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
   /// The number of retries after which the link no longer tries a socket on which no process
   /// listens. It then waits for a new socket.
   private static let attemptsMax = 7
-  /// The minimum duration of an attachment whose end does not count as a failed attempt, in
-  /// nanoseconds.
+  /// If an attachment lasts for at least this time, in nanoseconds, its end does not count as a
+  /// failed attempt.
   private static let lastingTime: UInt64 = 10_000_000_000
 
   /// The path of the daemon's socket.
@@ -129,13 +130,14 @@ final class DaemonLink {
     sendReports()
   }
 
-  /// Reports a command to the media player `taskschedd`, which shows an application of the daemon.
+  /// Reports to the daemon that a client has sent a command to the media player `taskschedd`, which
+  /// shows an application of this daemon.
   func add(_ command: MediaPlayerCommand) {
     players.add(command)
     sendReports()
   }
 
-  /// Reports whether GeoClue is available as soon as the daemon can receive a report.
+  /// As soon as the daemon can receive a report, reports whether GeoClue is available.
   func update(isGeoClueAvailable: Bool) {
     locations.update(isAvailable: isGeoClueAvailable)
     sendReports()
@@ -169,8 +171,8 @@ final class DaemonLink {
     }
   }
 
-  /// Attaches to the daemon. Begins to watch for the socket first, because a socket that appears
-  /// during the attempt would otherwise be missed.
+  /// Attaches to the daemon. Begins to watch for the socket before the attempt. Otherwise, the link
+  /// would miss a socket that appears during the attempt.
   private func watchAndAttach() {
     guard case .waiting = state else { return }
     do throws(SystemError) {
@@ -204,7 +206,7 @@ final class DaemonLink {
     begin()
   }
 
-  /// Begins an attachment to a daemon that has not received a report of this agent.
+  /// Begins an attachment to a daemon that has not received a report from this agent.
   private func begin() {
     windows.attached()
     audio.attached()

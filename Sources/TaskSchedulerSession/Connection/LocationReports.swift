@@ -21,7 +21,7 @@ struct LocationReports {
   /// Adds a location that the daemon has ordered.
   mutating func add(_ location: SessionInterface.Location) { self.location = location }
 
-  /// Drops a location that waits, because the daemon needs none any more.
+  /// Drops the location that waits to be sent, because the daemon no longer needs locations.
   mutating func endLocations() { location = nil }
 
   /// Begins a new attachment, in which the daemon has not ordered locations.

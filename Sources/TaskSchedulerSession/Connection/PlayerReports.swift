@@ -3,9 +3,9 @@ import TaskSchedulerWire
 /// The outstanding reports about media players, with their order and pace.
 ///
 /// A program can call a player thousands of times a second, and each report wakes the daemon. For
-/// each player, at most one call waits to be reported, and further calls are dropped. But a command
-/// replaces a waiting read, because a command resumes the player for longer. The first reports
-/// after a pause are sent at once, and further ones follow every ``ReportPace/interval``.
+/// each player, at most one call waits to be reported, and the agent drops further calls. But a
+/// command replaces a waiting read, because a command resumes the player for longer. After a pause,
+/// the agent sends the first reports at once, and then one report in each ``ReportPace/interval``.
 struct PlayerReports {
   /// The contents of a report.
   enum Report: Equatable {
@@ -33,7 +33,7 @@ struct PlayerReports {
     calls.removeAll { !names.contains($0.player) }
   }
 
-  /// Adds a call to a player. Ignores calls to players that are in no report.
+  /// Adds a call to a player. Ignores the call if the list of players does not contain the player.
   mutating func add(_ call: MediaPlayerCall) {
     guard players.value?.contains(where: { $0.name == call.player }) == true else { return }
     if let index = calls.firstIndex(where: { $0.player == call.player }) {

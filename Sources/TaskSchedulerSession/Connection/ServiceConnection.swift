@@ -27,7 +27,7 @@ package enum ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A connection to a Varlink service that never blocks the loop.
+/// A connection to a Varlink service. The connection never blocks the loop.
 final class ServiceConnection {
   /// An event of the connection.
   enum Occurrence {
@@ -36,7 +36,7 @@ final class ServiceConnection {
     case ended(ConnectionEnd)
   }
 
-  /// The maximum number of bytes to read before other sources of the loop have their turn.
+  /// The maximum number of bytes to read at once. The loop then serves its other sources.
   private static let readBytesMax = 64 << 10
 
   private let socket: FileDescriptor

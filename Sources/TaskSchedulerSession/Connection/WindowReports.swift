@@ -1,8 +1,8 @@
 /// The next report of the windows, and the pace of these reports.
 ///
-/// The focus can change thousands of times a second, and each report wakes the daemon. The first
-/// reports after a pause are sent at once, because some compositors report one change of the focus
-/// in several steps. Further reports follow every ``ReportPace/interval``.
+/// The focus can change thousands of times a second, and each report wakes the daemon. After a
+/// pause, the agent sends the first few reports at once, because some compositors report one change
+/// of the focus in several steps. Then it sends one report in each ``ReportPace/interval``.
 struct WindowReports {
   /// The contents of a report.
   enum Report: Equatable {

@@ -20,12 +20,12 @@ package final class FocusMonitor {
   }
 
   /// The delay after the first failed attempt. It doubles with each further attempt. The monitor
-  /// must try again, because inotify reports a socket when it is bound, slightly before its process
-  /// listens. Nothing reports that the process listens.
+  /// must try again, because inotify reports a socket when a process binds it, slightly before the
+  /// process listens. Nothing reports that the process listens.
   private static let firstDelay: Duration = .milliseconds(10)
   /// The number of retries after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
-  /// The minimum duration of a connection whose end does not count as a failed attempt.
+  /// If a connection lasts for at least this time, its end does not count as a failed attempt.
   private static let lastingTime: Duration = .seconds(10)
 
   private let loop: EventLoop
@@ -81,7 +81,7 @@ package final class FocusMonitor {
     ) { [weak self] _ in self?.directoryChanged() }
     timer = try loop.timer { [weak self] in self?.look() }
     look()
-    // In an X11 session, the X server reports KWin's windows.
+    // In an X11 session, the X server already reports KWin's windows.
     if let address = environment.busAddress, !environment.isX11 {
       kwin = try KWinSource(address: BusAddress(text: address), loop: loop, lookUp: lookUp) {
         [weak self] in self?.heard($0, isKWins: true)

@@ -11,8 +11,8 @@ final class KWinSource: WindowSource {
   static let service = "org.kde.KWin"
   private static let scriptName = "taskschedd-focus"
   private static let answerMax: Duration = .seconds(10)
-  /// The delay before the source connects to the bus again after the connection has ended. The
-  /// delay doubles with each attempt.
+  /// The shortest and the longest delay before the source connects to the bus again, after the
+  /// connection has ended. The delay doubles with each attempt.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(64)
 

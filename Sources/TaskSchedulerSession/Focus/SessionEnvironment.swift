@@ -11,15 +11,15 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// DISPLAY: the display of the X server, or of Xwayland in a Wayland session.
   package var display: String?
   /// The Unix sockets in DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in
-  /// ``runtimeDirectory``. Other transports are left out, because sd-bus would start programs or
-  /// wait for name servers.
+  /// ``runtimeDirectory``. Other transports are left out, because sd-bus would start programs for
+  /// them or wait for name servers.
   package var busAddress: String?
   /// The Unix sockets in DBUS_SYSTEM_BUS_ADDRESS, or the socket of the machine's system bus; nil if
   /// the variable names no Unix socket.
   package var systemBusAddress: String?
   /// The absolute path of the audio server's socket, as PulseAudio's clients find it: from
   /// PULSE_SERVER, PULSE_RUNTIME_PATH or ``runtimeDirectory``. Nil if they name no absolute path,
-  /// such as for a server on another machine.
+  /// for example because the server is on another machine.
   package var audioSocket: String?
   /// The user of the session.
   package var uid: UInt32

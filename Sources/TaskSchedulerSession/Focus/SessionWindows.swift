@@ -13,11 +13,11 @@ package enum WindowVisibility: Hashable, Sendable {
 
 /// A window of a user's session.
 package struct SessionWindow: Hashable, Sendable {
-  /// The process that the window belongs to: the one that connected to the display server, as the
-  /// kernel recorded it. One process can have many windows, even of several applications.
+  /// The process that the window belongs to. According to the kernel, this process connected to the
+  /// display server. One process can have many windows, even of several applications.
   ///
-  /// Nil if the process is not known: it runs on another machine, it has ended, or the display
-  /// server does not know it. If such a window is focused, no other window has the focus.
+  /// Nil if the process runs on another machine, has ended, or is unknown to the display server.
+  /// Even a window of an unknown process can have the focus. No other window then has the focus.
   package var process: ProcessIdentity?
   package var visibility: WindowVisibility
   /// The id that the application gives itself: the app id of Wayland, or the class in WM_CLASS of

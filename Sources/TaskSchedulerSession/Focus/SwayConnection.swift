@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to sway's socket that never blocks the loop.
+/// A connection to sway's socket. The connection never blocks the loop.
 final class SwayConnection {
   /// An event of the connection.
   enum Occurrence {
@@ -13,7 +13,7 @@ final class SwayConnection {
     case ended(SourceEnd)
   }
 
-  /// The maximum number of bytes to read before other sources of the loop have their turn.
+  /// The maximum number of bytes to read at once. The loop then serves its other sources.
   private static let readBytesMax = 256 << 10
 
   private let socket: FileDescriptor

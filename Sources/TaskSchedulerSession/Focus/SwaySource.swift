@@ -6,14 +6,14 @@ import TaskSchedulerWire
 ///
 /// sway's events do not report everything that changed: a change of the workspace shows and hides
 /// windows without an event for each window. After an event, the source therefore requests the
-/// whole tree, once for all events that have arrived. sway sends events and the tree in the order
-/// in which they happened. An event that arrives between the request and the tree therefore needs
-/// no further request.
+/// whole tree, once for all events that have arrived. The tree contains the changes of all events
+/// that arrive before the tree. An event that arrives between the request and the tree therefore
+/// needs no further request.
 ///
 /// sway sends no event for a change of the layout (`layout tabbed`). The source notices the change
 /// at the next event.
 final class SwaySource: WindowSource {
-  /// The changes of windows that concern neither their visibility nor the focus.
+  /// The changes of windows that affect only properties other than the visibility and the focus.
   private static let ignoredChanges: Set<String> = ["title", "mark", "urgent"]
 
   private var connection: SwayConnection?

@@ -37,9 +37,8 @@ package enum SwayClient: Hashable, Sendable {
 package enum SwayTree {
   /// Returns the windows, of which at most one is focused.
   ///
-  /// sway marks one node of the tree as focused. With `focus parent`, the user selects a container,
-  /// and this node is that container. The window that last had the focus in the container then
-  /// counts as focused.
+  /// sway marks one node of the tree as focused. After `focus parent`, this node is a container of
+  /// windows. The window that last had the focus in the container then counts as focused.
   package static func windows(_ tree: JSONValue) throws(SwayTreeError) -> [SwayWindow] {
     var reader = Reader()
     try reader.visit(tree, isFocused: false)

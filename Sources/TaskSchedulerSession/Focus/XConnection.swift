@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// An event that the agent selects.
+/// An event that the agent asks the X server to send.
 enum XEvent: Hashable {
   /// A property of a window changed.
   case property(window: UInt32, atom: UInt32)
@@ -19,7 +19,7 @@ struct XProperty {
   var bytes: [UInt8] = []
 }
 
-/// A connection to an X server that never blocks the loop.
+/// A connection to an X server. The connection never blocks the loop.
 ///
 /// Connecting waits for the server, so another thread connects. After that, the connection never
 /// waits: it sends requests, and handles the replies as they arrive, in the order of the requests.

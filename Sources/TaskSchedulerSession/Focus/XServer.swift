@@ -22,8 +22,8 @@ package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The atoms of an X server that the agent uses, by their names: properties of windows, and a state
-/// of windows (EWMH 1.5, ICCCM 2.0).
+/// The atoms that the agent uses, with their names: the properties of windows, and one state of
+/// windows (EWMH 1.5, ICCCM 2.0).
 enum XAtom: String, CaseIterable {
   case supportingWMCheck = "_NET_SUPPORTING_WM_CHECK"
   case activeWindow = "_NET_ACTIVE_WINDOW"

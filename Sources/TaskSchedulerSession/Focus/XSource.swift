@@ -12,7 +12,8 @@ import LinuxSystem
 /// The server itself reports the process of a window (X-Resource). The property _NET_WM_PID is only
 /// a claim of the program.
 final class XSource: WindowSource {
-  /// The maximum number of windows to read. The requests for so many windows fit into the socket.
+  /// The maximum number of windows to read. The requests for this number of windows fit into the
+  /// socket.
   private static let windowsMax = 512
 
   private var connection: XConnection?
@@ -100,16 +101,17 @@ final class XSource: WindowSource {
     known = known.filter { ids.contains($0.key) }
     for id in ids where known[id] == nil { meet(id, connection) }
     for id in ids.sorted() { readState(of: id, connection) }
-    // This request comes last, so that its reply completes the others. A window manager that was
-    // killed leaves its properties behind, but not this window.
+    // This request comes last, so that its reply arrives after all others. A window manager that
+    // was killed leaves its properties behind, but not this window.
     connection.readProperty(.name, of: check) { [weak self] name in
       self?.next.windowManager = name.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
       self?.finish(hasManager: name != nil)
     }
   }
 
-  /// Selects the events of a new window, and reads those of its properties that do not change. The
-  /// selection comes before the reading of the state, so that the source misses no change.
+  /// Selects the events of a new window, and reads those properties of the window that never
+  /// change. The source selects the events before it reads the window's state, so that it misses no
+  /// change.
   private func meet(_ id: UInt32, _ connection: XConnection) {
     known[id] = XWindow(id: id)
     connection.selectEvents(of: id)

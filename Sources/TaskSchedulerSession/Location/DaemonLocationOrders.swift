@@ -4,12 +4,12 @@ import TaskSchedulerWire
 struct DaemonLocationOrders {
   private var accuracies: [Int: SessionInterface.LocationAccuracy] = [:]
 
-  /// Takes an order of a daemon.
+  /// Records the order of a daemon to report locations, or to report none.
   mutating func take(_ order: SessionInterface.LocationOrder, of daemon: Int) {
     accuracies[daemon] = order.accuracy
   }
 
-  /// Forgets the order of a daemon, which sends it again when the agent attaches.
+  /// Forgets the order of a daemon. The daemon sends it again when the agent attaches.
   mutating func end(of daemon: Int) { accuracies[daemon] = nil }
 
   /// Returns whether a daemon wants locations.

@@ -4,9 +4,8 @@ import TaskSchedulerWire
 
 /// An object of GeoClue by which the agent receives locations.
 ///
-/// GeoClue creates the object when a GeoClue agent of the user is present, such as the agent in
-/// GNOME Shell. Until then, GeoClue does not answer. Before GeoClue sends locations, it may ask the
-/// user.
+/// GeoClue creates the object when the user has a running GeoClue agent, such as GNOME Shell. Until
+/// then, GeoClue does not answer. Before GeoClue sends locations, it may ask the user.
 final class GeoClueClient {
   /// An event of the client.
   enum Occurrence {
@@ -53,7 +52,7 @@ final class GeoClueClient {
   /// The level that was requested; nil until GeoClue has created the object.
   private(set) var level: UInt32?
   private var isActive = true
-  /// The newest location that has not been read yet.
+  /// The object path of the newest location; nil if the location has been read.
   private var unread: String?
   private var isReading = false
   private var pace = ReportPace(interval: GeoClueClient.interval, burst: 1)
@@ -74,7 +73,7 @@ final class GeoClueClient {
   /// Whether GeoClue sends locations.
   var isStarted: Bool { if case .started = state { true } else { false } }
 
-  /// Asks GeoClue for the object.
+  /// Asks GeoClue to create the object.
   func begin() {
     call(method("GetClient", of: Self.manager, at: Self.managerPath)) { client, answer in
       client.created(answer)

@@ -46,7 +46,7 @@ extension SessionInterface.Location {
     }
     self.init(
       latitude: latitude, longitude: longitude,
-      // A receiver that reports no accuracy has the accuracy 0.
+      // The accuracy 0 means that the receiver reports no accuracy.
       accuracy: known("Accuracy") { $0 > 0 },
       altitude: known("Altitude") { $0 > -.greatestFiniteMagnitude },
       speed: known("Speed") { $0 >= 0 },
@@ -54,8 +54,8 @@ extension SessionInterface.Location {
       measuredAtUSec: Int(time.flatMap { Self.microseconds($0.seconds, $0.microseconds) } ?? now))
   }
 
-  /// Returns a time in microseconds since 1970; nil if GeoClue does not know it, or if it is out of
-  /// range.
+  /// Returns a time in microseconds since 1970; nil if GeoClue does not know the time, or if the
+  /// time is out of range.
   private static func microseconds(_ seconds: UInt64, _ rest: UInt64) -> Int64? {
     guard seconds > 0, seconds < UInt64(Int64.max) / 1_000_000_000, rest < 1_000_000 else {
       return nil

@@ -2,26 +2,27 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-// The location of GeoClue, which is a service of the system bus.
+// Locations from GeoClue, a service on the system bus.
 //
-// The problem: GeoClue keeps a receiver on while it has an active client, and ends after a minute
-// without clients. If the user has no GeoClue agent, GeoClue sends no locations and no error: it
-// waits for the agent. If only a receiver knows the location, GeoClue sends nothing to a client
-// that requests a lower accuracy. The bus, GeoClue and its agent may appear and disappear at any
-// time.
+// The problem: while a client is active, GeoClue keeps a receiver on. After a minute without
+// clients, GeoClue exits. If the user has no GeoClue agent, GeoClue sends no locations and no
+// error: it waits for the agent. If only a receiver knows the location, GeoClue sends nothing to a
+// client that requests a lower accuracy. The bus, GeoClue and its agent may appear and disappear at
+// any time.
 //
 // The idea: the bus reports whether GeoClue runs, and whether the bus can start it. While a daemon
 // needs locations, the monitor asks the bus to start GeoClue, and creates a client. An attempt
 // without an answer counts as failed after a while, but continues, because GeoClue answers when its
-// agent appears. After a failure, the next attempt follows with increasing delays. If a client
-// receives no location, the monitor replaces it by one that requests the highest accuracy.
+// agent appears. After a failure, the monitor tries again, with a delay that increases each time.
+// If a client receives no location, the monitor replaces it with a client that requests the highest
+// accuracy.
 //
 // Why this is right: without an order, there is no client, and the monitor polls nothing. GeoClue
 // counts as available until it fails, because only an attempt shows whether the user's GeoClue
 // agent permits locations.
 
-/// A monitor that reports whether GeoClue is available, and GeoClue's locations while a daemon
-/// needs them.
+/// A monitor that reports whether GeoClue is available. While a daemon needs locations, the monitor
+/// also reports the locations that GeoClue sends.
 final class GeoClueMonitor {
   /// An event of the monitor.
   enum Occurrence {
@@ -29,8 +30,8 @@ final class GeoClueMonitor {
     /// bus listens.
     case available(Bool)
     case location(SessionInterface.Location)
-    /// The agent cannot report the location. The monitor does not repeat the last problem until
-    /// ``solved``, nor an invalid location until a valid location has followed.
+    /// The agent cannot report the location. The monitor reports the same problem again only after
+    /// another problem or ``solved``, and an invalid location again only after a valid location.
     case limited(GeoClueProblem)
     /// The agent can report the location again.
     case solved
@@ -39,7 +40,7 @@ final class GeoClueMonitor {
   /// The state of the attempt to receive locations.
   private enum Attempt {
     case none
-    /// The bus starts GeoClue.
+    /// The bus is starting GeoClue.
     case activating
     case client(GeoClueClient)
     /// An attempt has failed. The next one follows when the timer expires.
@@ -50,12 +51,13 @@ final class GeoClueMonitor {
   /// attempt counts as failed.
   static let answerTime: UInt64 = 25_000_000_000
   /// The shortest and the longest delay between a failure and the next attempt, in nanoseconds.
-  /// The delay doubles with each failure. It returns to `delayMin` after a client that the agent
-  /// ended, or that lasted for `lastingTime`.
+  /// The delay doubles with each failure. It returns to `delayMin` when the monitor ends a client
+  /// that has started, and when a client has lasted for `lastingTime` before it fails.
   private static let delayMin: UInt64 = 1_000_000_000
   private static let delayMax: UInt64 = 300_000_000_000
   private static let lastingTime: UInt64 = 64_000_000_000
-  /// How long a client that requests a lower accuracy waits for its first location, in nanoseconds.
+  /// How long a client that does not request the highest accuracy waits for its first location, in
+  /// nanoseconds.
   static let coarseTime: UInt64 = 15_000_000_000
   /// How long the client remains when no daemon needs locations any more, in nanoseconds. A
   /// restarted daemon orders locations again at once, and can then use the same client.
@@ -88,7 +90,8 @@ final class GeoClueMonitor {
   private var isInvalid = false
   private var delay = GeoClueMonitor.delayMin
   private var startedAt: UInt64?
-  /// Limits an attempt and the wait for its first location, or ends the delay after a failure.
+  /// The timer that limits an attempt and the wait for the first location, or that ends the delay
+  /// after a failure.
   private var timer: TimerSource?
   private var lingerTimer: TimerSource?
   private var last: Bool?
@@ -98,8 +101,8 @@ final class GeoClueMonitor {
   /// - Parameters:
   ///   - address: the address of the system bus, which need not listen yet.
   ///   - answerTime: the time within which GeoClue must start a client, in nanoseconds.
-  ///   - coarseTime: the time within which GeoClue must send a location of a lower accuracy, in
-  ///     nanoseconds.
+  ///   - coarseTime: the time within which GeoClue must send the first location to a client that
+  ///     does not request the highest accuracy, in nanoseconds.
   ///   - report: called from the loop, and from within ``start()``.
   init(
     address: BusAddress, loop: EventLoop, answerTime: UInt64 = GeoClueMonitor.answerTime,
@@ -338,7 +341,7 @@ final class GeoClueMonitor {
 
   /// Ends an attempt, and prepares the next one.
   ///
-  /// - Parameter reason: nil if GeoClue has only ended.
+  /// - Parameter reason: the problem to report; nil if GeoClue has exited, which is not a problem.
   private func fail(_ reason: GeoClueProblem?) {
     if let startedAt, BootClock.now() >= startedAt + Self.lastingTime { delay = Self.delayMin }
     if let reason {

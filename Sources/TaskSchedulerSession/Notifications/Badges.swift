@@ -36,7 +36,7 @@ struct Badges {
 
   mutating func dockStarted() { unsent.formUnion(counts.keys) }
 
-  /// Returns the signals that must be sent, in the order of the applications.
+  /// Returns the signals that must be sent, ordered by application.
   mutating func takeUpdates() -> [Update] {
     defer { unsent = [] }
     return unsent.sorted().map { Update(application: $0, count: counts[$0] ?? 0) }
@@ -44,7 +44,8 @@ struct Badges {
 }
 
 extension Badges.Update {
-  /// Appends the arguments of the signal: the application's desktop entry and its properties.
+  /// Appends the arguments of the signal: the application's desktop entry, and the properties of
+  /// the badge.
   func append(to body: MessageBody) throws(SystemError) {
     try body.append("application://\(application).desktop")
     try body.array("{sv}") { () throws(SystemError) in

@@ -79,7 +79,8 @@ struct DesktopMessage: Equatable {
     actions = capabilities.contains(.actions) ? Self.actions(content.actions) : []
     hints = [
       .byte("urgency", Self.level(content.urgency)),
-      // Services use this name to find the application's icon and the user's settings for it.
+      // By this name, services find the application's icon, and the user's settings for the
+      // application.
       .text("desktop-entry", Self.name(content.application)),
     ]
     if let category = content.category { hints.append(.text("category", Self.name(category))) }
@@ -90,7 +91,7 @@ struct DesktopMessage: Equatable {
 
   /// Returns the id of the action with a key.
   ///
-  /// - Returns: `.some(nil)` for the notification itself; nil if this type does not create the key.
+  /// - Returns: `.some(nil)` for the notification itself; nil for a key that no message has.
   static func action(forKey key: String) -> String?? {
     if key == defaultAction { return .some(nil) }
     guard key.hasPrefix(actionPrefix) else { return nil }

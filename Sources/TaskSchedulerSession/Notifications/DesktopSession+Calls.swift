@@ -73,8 +73,9 @@ extension DesktopSession {
     }
   }
 
-  /// Handles the end of a pending Notify call whose notification was withdrawn meanwhile. Closes
-  /// the notification if the service shows it as `name`, or else reports it as closed.
+  /// Handles the end of a Notify call whose notification the daemon has withdrawn since the call.
+  /// If the service shows the notification, closes it by its id `name`. Otherwise, reports it as
+  /// closed.
   private func withdraw(_ id: NotificationKey, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id)) }
   }
@@ -85,7 +86,8 @@ extension DesktopSession {
       closing = id
       do throws(SystemError) {
         try bus.call(
-          // The agent ignores the result, because closing a notification twice has no effect.
+          // The agent ignores the result. If the service no longer shows the notification, it
+          // returns an error, but the notification is closed in any case.
           method("CloseNotification", of: owner),
           timeout: .nanoseconds(Int64(requests.answerTime)),
           arguments: { body throws(SystemError) in try body.append(name) },

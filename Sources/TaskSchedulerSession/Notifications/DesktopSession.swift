@@ -110,7 +110,7 @@ final class DesktopSession {
     for key in table.keys(of: daemon) where !keys.contains(key) { close(key, shown: nil) }
   }
 
-  /// Returns an identity of a service that is unique across buses, unlike a connection's name.
+  /// Returns an identity of a service. Unlike a connection's name, it is unique across buses.
   func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
   /// Adopts the notifications that an earlier agent had shown at this service. Reports as closed
@@ -238,8 +238,8 @@ final class DesktopSession {
 
   // MARK: Problems
 
-  /// Reports once that notifications cannot be shown and why. Reports again only if the kind of
-  /// failure changes.
+  /// Reports once why notifications cannot be shown. Reports again only if the kind of failure
+  /// changes.
   func set(problem new: DesktopFailure) {
     if let problem, problem.isSameKind(as: new) { return }
     problem = new
@@ -391,9 +391,9 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Handles the exit of the service, or the end of the connection. Notifications whose Notify call
-  /// is pending wait again; after several exits, the agent drops them. The agent reports the shown
-  /// notifications as closed.
+  /// Handles the exit of the service, or the end of the connection. Reports the shown notifications
+  /// as closed. Notifications whose Notify call is pending wait again. If the service has exited
+  /// several times during calls for the same notification, the agent drops the notification.
   ///
   /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {

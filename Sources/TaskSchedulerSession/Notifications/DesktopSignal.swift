@@ -37,8 +37,8 @@ enum DesktopSignal: Equatable {
 
   /// Parses a message.
   ///
-  /// - Parameter owner: The unique name of the service. The initializer ignores signals about
-  ///   notifications from other senders.
+  /// - Parameter owner: The unique name of the service. If another program has sent a signal about
+  ///   a notification, the initializer ignores the signal.
   /// - Returns: nil for any other message.
   init?(_ message: OpaquePointer, from owner: String?) {
     let reader = MessageReader(message)

@@ -31,7 +31,8 @@ struct NotificationReport: Equatable {
   }
 }
 
-/// The reports about notifications that a daemon has not acknowledged, in their order.
+/// A queue of reports to a daemon about notifications. A report stays in the queue until the daemon
+/// has acknowledged the report.
 ///
 /// The queue has at most four unsent reports for each notification, so it stays small while a
 /// daemon does not read.

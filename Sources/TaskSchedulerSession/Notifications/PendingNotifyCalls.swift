@@ -3,9 +3,9 @@ import EventLoop
 /// The pending Notify calls of a service. Decides whether the agent may send the next call, and
 /// whether the service is unresponsive.
 ///
-/// The agent sends one call at a time, for two reasons. If the service exits because of a
-/// notification, the agent then knows which one. And dunst on GLib 2.74 stops replying when it must
-/// send many replies at once.
+/// The agent sends one call at a time, for two reasons. If a notification makes the service exit,
+/// the agent then knows which notification it was. And dunst on GLib 2.74 stops replying when it
+/// must send many replies at once.
 struct PendingNotifyCalls {
   private struct Request {
     var call: BusCall
@@ -17,13 +17,14 @@ struct PendingNotifyCalls {
   private var requests: [NotificationKey: Request] = [:]
   private var receivedAt: UInt64 = 0
 
-  /// The number of overdue replies beyond which no further call is sent.
+  /// If more replies than this number are overdue, the agent sends no further call.
   static let overdueMax = 64
   /// The time in nanoseconds after which a reply is overdue. A service that has sent nothing during
   /// that time counts as unresponsive.
   ///
-  /// The call stays pending, because a second call might show the notification twice. Calls for
-  /// other notifications continue, because the service may have lost only this reply.
+  /// A call with an overdue reply stays pending, because a second call might show the notification
+  /// twice. Calls for other notifications continue, because the service may have lost only this
+  /// reply.
   let answerTime: UInt64
 
   init(answerTime: UInt64) {

@@ -31,7 +31,7 @@ struct PresentationTable {
     var waiting: PresentedNotification?
     /// The notification whose Notify call is pending.
     var pending: PresentedNotification?
-    /// Whether the service must close the notification after it has replied.
+    /// Whether the daemon has withdrawn the notification, which the service may still show.
     var isCancelled = false
     /// The service's id of the notification, if it is shown.
     var shownAs: UInt32?
@@ -68,7 +68,8 @@ struct PresentationTable {
   var isEmpty: Bool { entries.isEmpty }
   /// Whether a notification waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
-  /// Whether notifications that an earlier agent had shown wait until the service is known.
+  /// Whether the table has notifications of an earlier agent, which wait until the agent knows the
+  /// service.
   var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
   // MARK: Requests
@@ -139,7 +140,7 @@ struct PresentationTable {
   ///
   /// - Parameter service: The identity of the service; nil if no service runs.
   /// - Returns: The notifications that are no longer shown, and those that the service must close
-  ///   because they were cancelled meanwhile.
+  ///   because the daemon has withdrawn them.
   mutating func adoptRemembered(
     from service: String?
   ) -> (gone: [NotificationKey], toClose: [(key: NotificationKey, name: UInt32)]) {
@@ -192,8 +193,8 @@ struct PresentationTable {
     case shown
     /// The service discarded the notification at once.
     case discarded
-    /// The daemon withdrew the notification meanwhile. The service must close the notification with
-    /// this id, if there is one.
+    /// The daemon has withdrawn the notification since the call. The service must close the
+    /// notification with this id; nil if the service does not show it.
     case cancelled(UInt32?)
   }
 
@@ -225,9 +226,9 @@ struct PresentationTable {
     /// The notification waits again, at the head of the queue.
     case waits
     case givenUp
-    /// The daemon withdrew the notification meanwhile. The service must close the earlier
-    /// notification with this id, if there is one: the withdrawn notification would have replaced
-    /// it.
+    /// The daemon has withdrawn the notification since the call. The service must close the earlier
+    /// notification with this id, which the withdrawn notification would have replaced. The id is
+    /// nil if there is no earlier notification.
     case cancelled(UInt32?)
   }
 
@@ -276,8 +277,8 @@ struct PresentationTable {
     return id
   }
 
-  /// Handles ActionInvoked. Returns nil if the service shows no such notification, or the user has
-  /// chosen the notification before.
+  /// Handles ActionInvoked. Returns nil if the service shows no notification with this id, or the
+  /// user has chosen the notification before.
   mutating func chosen(_ name: UInt32) -> (id: NotificationKey, token: String?)? {
     guard let id = names[name], var entry = entries[id], !entry.isChosen else { return nil }
     let token = entry.token
@@ -292,7 +293,7 @@ struct PresentationTable {
     if let id = names[name] { entries[id]?.token = token }
   }
 
-  /// Handles the exit of the service, with which all shown notifications end.
+  /// Handles the exit of the service. All shown notifications end with the service.
   ///
   /// - Returns: The notifications that are no longer shown.
   mutating func serviceEnded() -> [NotificationKey] {

@@ -60,8 +60,8 @@ struct MediaPlayerCommand: Hashable, Sendable {
     self.init(order.command, offset: offset)
   }
 
-  /// Creates the command that a player's method stands for; nil for an unknown method, and for a
-  /// method with arguments.
+  /// Creates the command that a call of a player's method gives; nil for an unknown method, and for
+  /// a method with arguments.
   init?(method member: String) {
     let commands = SessionInterface.RemoteCommand.allCases.filter { $0 != .seek }
     guard let command = commands.first(where: { $0.playerMethod == member }) else { return nil }

@@ -2,10 +2,10 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// A monitor of the session bus, which sees the calls of all programs to media players.
+/// A monitor that sees the calls of all programs on the session bus to media players.
 ///
 /// The bus copies each call to its monitors. If the player is suspended, the call itself waits in
-/// the player's socket, and the player answers it when it is resumed.
+/// the player's socket, and the player answers the call when the daemon resumes the player.
 final class PlayerMonitor {
   /// An event of the monitor.
   enum Occurrence {

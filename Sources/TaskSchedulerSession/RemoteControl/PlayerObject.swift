@@ -11,7 +11,7 @@ struct PlayerProperty: Equatable {
     case flag(Bool)
     case ratio(Double)
     case microseconds(Int64)
-    /// The metadata of a track, which contain only its identity.
+    /// The metadata of a track: only the identity of the track.
     case track(String)
 
     /// The type in the notation of D-Bus.

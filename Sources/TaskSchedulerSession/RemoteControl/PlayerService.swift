@@ -9,7 +9,7 @@ import TaskSchedulerWire
 final class PlayerService {
   /// An event of the player.
   enum Occurrence {
-    /// A program has sent the player a command. The command is for this daemon.
+    /// A program has sent the player a command. The command is for the daemon with this number.
     case commanded(daemon: Int, MediaPlayerCommand)
     /// The bus does not permit the player's name. The event occurs once for several refusals in a
     /// row.
@@ -40,12 +40,12 @@ final class PlayerService {
     if players.shown != nil { callBus("RequestName", flags: 0) }
   }
 
-  /// Takes an order of a daemon.
+  /// Handles the order of a daemon to show an application, or to show none.
   func take(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
     change { $0.take(player, of: daemon) }
   }
 
-  /// Removes the player of a daemon.
+  /// Removes the application that a daemon presents.
   func end(of daemon: Int) {
     change { $0.end(of: daemon) }
   }
@@ -62,8 +62,8 @@ final class PlayerService {
     }
   }
 
-  /// Requests or releases the player's name. While another program owns the name, such as an
-  /// earlier agent, the bus keeps the request.
+  /// Requests or releases the player's name. While another program, such as an earlier agent, owns
+  /// the name, the bus queues the request.
   private func callBus(_ member: String, flags: UInt32? = nil) {
     do throws(SystemError) {
       try bus.call(

@@ -29,7 +29,7 @@ struct PlayerTable {
   func hasPlayer(_ name: String) -> Bool { owners[name] != nil }
 
   /// Returns the name of the player to which a message is sent; nil if the message is sent to
-  /// another program. If a unique name owns the names of several players, returns one of these
+  /// another program. If one connection owns the names of several players, returns one of these
   /// names, because all belong to the same process.
   ///
   /// - Parameter destination: a well-known name, or the unique name of the owner.

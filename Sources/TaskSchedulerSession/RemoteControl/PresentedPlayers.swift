@@ -18,12 +18,12 @@ struct PresentedPlayers {
   /// The application to show; nil if there is none.
   var shown: Entry? { entries.last { $0.player.playing } ?? entries.last }
 
-  /// Takes an order of a daemon.
+  /// Handles the order of a daemon to show an application, or to show none.
   mutating func take(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
     end(of: daemon)
     if player.application != nil { entries.append(Entry(daemon: daemon, player: player)) }
   }
 
-  /// Removes the application of a daemon, which sends the order again when the agent attaches.
+  /// Removes the application of a daemon. The daemon sends its order again when the agent attaches.
   mutating func end(of daemon: Int) { entries.removeAll { $0.daemon == daemon } }
 }

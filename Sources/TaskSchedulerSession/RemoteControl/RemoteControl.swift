@@ -15,7 +15,8 @@ final class RemoteControl {
     case players([MediaPlayer])
     /// A program other than the agent has called a player.
     case called(MediaPlayerCall)
-    /// A program has sent a command to the player `taskschedd`. The command is for this daemon.
+    /// A program has sent a command to the player `taskschedd`. The command is for the daemon with
+    /// this number.
     case commanded(daemon: Int, MediaPlayerCommand)
     /// The agent cannot do a part of its work on this bus.
     case limited(RemoteControlLimit)
@@ -64,8 +65,7 @@ final class RemoteControl {
 
   // MARK: Orders
 
-  /// Sends a player a command, and does not wait for the reply of the player, which may be
-  /// suspended.
+  /// Sends a player a command. Does not wait for the reply, because the player may be suspended.
   func send(_ order: SessionInterface.PlayerCommand) {
     guard table.hasPlayer(order.player), let command = MediaPlayerCommand(order) else { return }
     let method = BusMethod(
@@ -80,12 +80,13 @@ final class RemoteControl {
     }
   }
 
-  /// Takes the application that a daemon wants shown as the player `taskschedd`.
+  /// Handles the order of a daemon to show an application as the player `taskschedd`, or to show
+  /// none.
   func presentPlayer(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
     service?.take(player, of: daemon)
   }
 
-  /// Removes the application of a daemon, which sends the order again when the agent attaches.
+  /// Removes the application of a daemon. The daemon sends its order again when the agent attaches.
   func endPlayer(of daemon: Int) { service?.end(of: daemon) }
 
   // MARK: Events
@@ -144,8 +145,8 @@ final class RemoteControl {
     }
   }
 
-  /// Calls a method of the bus. After the reply, reports the players if all players are known and
-  /// have changed.
+  /// Calls a method of the bus. After the reply, reports the players if the table contains all of
+  /// them and differs from the last report.
   ///
   /// - Parameters:
   ///   - isVital: whether an error makes the connection useless. If false, an error only means that

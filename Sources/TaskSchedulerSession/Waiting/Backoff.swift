@@ -9,7 +9,7 @@ struct Backoff {
 
   static let delayMin: Duration = .seconds(1)
   static let delayMax: Duration = .seconds(86_400)
-  /// The longest delay after ``expedite()``.
+  /// The maximum to which ``expedite()`` shortens the present delay.
   static let delayWhenExpedited: Duration = .seconds(10)
 
   /// Whether an attempt was made since the last success.

@@ -2,20 +2,20 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a message bus. When the connection ends, this class connects again. While no bus
-/// listens, inotify reports when a bus begins to listen.
+/// A connection to a message bus. When the connection ends, this class connects again. If no bus
+/// listens, it waits until inotify reports the socket of a bus.
 final class ReconnectingBus {
   /// An event of the connection.
   enum Occurrence {
     case connected
-    /// There is no connection. The class connects again after a delay, as soon as a bus listens.
+    /// There is no connection. After a delay, the class connects again as soon as a bus listens.
     case disconnected
     case message(MessageReader)
   }
 
-  /// The shortest and the longest delay between the end of a connection, or a failed attempt, and
-  /// the next attempt. The delay doubles each time. After a connection that lasted for
-  /// `lastingTime` (in nanoseconds), it is `delayMin` again.
+  /// The shortest and the longest delay before the next attempt, after a connection has ended or an
+  /// attempt has failed. The delay doubles each time. After a connection that lasted for
+  /// `lastingTime` (in nanoseconds), the delay is `delayMin` again.
   private static let delayMin: Duration = .seconds(1)
   private static let delayMax: Duration = .seconds(64)
   private static let lastingTime: UInt64 = 64_000_000_000

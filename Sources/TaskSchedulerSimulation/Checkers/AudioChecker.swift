@@ -14,14 +14,14 @@ struct AudioEntitlementChecker: Checker {
     else { return }
     try require(
       instance.isEntitledByAudio,
-      "\(instance.name) is resumed because of its audio, but its audio does not entitle it to run")
+      "\(instance.name) is resumed because of its audio, which does not entitle it to run")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live where instance.ending == nil {
       try require(
         instance.state != .suspended || !instance.isEntitledByAudio,
-        "\(instance.name) plays or records audio with mode audio, but is suspended")
+        "\(instance.name) is entitled to run by its audio, but is suspended")
       try checkMeasured(instance)
       try checkNotice(instance, observed)
       guard instance.state == .background, !instance.isTraced, instance.askedAt == nil
@@ -30,7 +30,7 @@ struct AudioEntitlementChecker: Checker {
       guard let due = dues.compactMap({ $0 }).min() else { continue }
       try require(
         max(due, observed.floor) + slack >= observed.now,
-        "\(instance.name) is entitled by its audio for longer than AudioGraceTime or "
+        "\(instance.name) is entitled to run by its audio for longer than AudioGraceTime or "
           + "AudioSilenceTime")
     }
     for (_, lostAt) in observed.audio.agents {
@@ -38,7 +38,7 @@ struct AudioEntitlementChecker: Checker {
       let due = max(lostAt + observed.limits.sessionGraceTime, observed.floor)
       try require(
         due + slack >= observed.now,
-        "the reports of audio by a lost agent are valid for too long")
+        "the audio reports of a lost agent are valid for too long")
     }
   }
 }
@@ -54,14 +54,14 @@ extension AudioEntitlementChecker {
       && instance.audio.isRecording
     try require(
       records || !instance.audio.isNoticed,
-      "the user is shown that \(instance.name) records in the background, but it does not")
+      "the user is shown that \(instance.name) records in the background, but it does not record")
     try require(
       instance.audio.isNoticed || !records || !instance.isEntitledByAudio,
       "\(instance.name) records in the background, but the user is not shown this")
   }
 
-  /// Checks that the agent measures the streams of an instance exactly while nothing but its
-  /// audible streams entitles the instance to run (contract.md#audio-silence).
+  /// Checks that the agent measures the streams of an instance exactly while only its audible
+  /// streams entitle the instance to run (contract.md#audio-silence).
   private func checkMeasured(_ instance: ObservedInstance) throws(Finding) {
     let audio = instance.audio
     let isOnlyAudible =
@@ -76,14 +76,14 @@ extension AudioEntitlementChecker {
     else { return }
     try require(
       audio.measured == Set(audio.audible.map(\.id)),
-      "only its audio entitles \(instance.name) to run, but its streams are not measured")
+      "\(instance.name) is entitled to run only by its audio, but its streams are not measured")
   }
 }
 
-/// Checks that the daemon mutes what a suspended application plays, and that it ends each mute
+/// Checks that the daemon mutes the audio of suspended applications, and that it ends each mute
 /// (contract.md#audio-mute).
 ///
-/// The daemon also mutes an interrupted application (contract.md#call-muted), but nothing else.
+/// The daemon also mutes interrupted applications (contract.md#call-muted), but no others.
 struct MuteChecker: Checker {
   static let name = "mutes"
 

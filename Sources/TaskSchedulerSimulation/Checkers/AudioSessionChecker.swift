@@ -54,7 +54,8 @@ struct AudioSessionChecker: Checker {
       one.key.owner == user && one.audio.audible.contains { $0.id == id }
     }
     guard let instance, let stream = instance.audio.audible.first(where: { $0.id == id }) else {
-      return try require(false, "the volume of stream \(id.index) is lowered, but is not audible")
+      return try require(
+        false, "the volume of stream \(id.index) is lowered, but the stream is not audible")
     }
     let volumes = instance.audio.volumes
     try require(
@@ -81,14 +82,14 @@ struct AudioSessionChecker: Checker {
     try require(
       volume.map { $0.low == change.from && $0.original == change.to } ?? false,
       "the volume of stream \(id.index) is raised from \(change.from) to \(change.to), but was not "
-        + "lowered so")
+        + "lowered from \(change.to) to \(change.from)")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for id in observed.audio.mustReturn.sorted() {
       try require(
         returned.contains(id),
-        "stream \(id.index) of no instance is lowered, but its volume is not given back")
+        "stream \(id.index) belongs to no instance, but its lowered volume is not restored")
     }
     for instance in observed.live {
       try checkRecord(instance)
@@ -130,7 +131,7 @@ struct AudioSessionChecker: Checker {
     guard observed.mustBeLow(instance) else {
       return try require(
         lowered.isEmpty,
-        "nothing plays that lowers the volume of \(instance.name), but it is lowered")
+        "the volume of \(instance.name) is lowered, but no other application requires this")
     }
     for stream in instance.audio.audible
     where lowered[stream.id] == nil && !instance.audio.volumes.left.contains(stream.id) {

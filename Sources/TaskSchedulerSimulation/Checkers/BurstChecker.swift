@@ -3,21 +3,23 @@ import TaskSchedulerCore
 /// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow
 /// (contract.md#keep-alive-bursts).
 ///
-/// Unless another event has woken the device, a burst comes only when a handler cannot wait, and
-/// not before the shortest interval has passed since the previous burst. In every case, a burst
-/// calls exactly the handlers that cannot wait for the next burst.
+/// A burst calls the handlers of several applications together. If no other event has woken the
+/// device, a burst comes when a handler can no longer wait, and at the earliest one shortest
+/// interval after the previous burst. In every case, a burst calls exactly the handlers that cannot
+/// wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 
   private struct Handler {
     let interval: UInt64
-    /// The start of the handler's interval: the instant at which it was last set or called.
+    /// The start of the interval: the instant at which the handler was last set or called.
     var since: UInt64
     /// Whether a call of the handler waits, or waited, for another callback. The checker does not
-    /// know the burst of such a call.
+    /// know to which burst such a call belongs.
     var isUnsure = false
     /// The allowed difference between ``since`` and the instant from which the planner counts the
-    /// interval. The checker computes it at each call, from the shortest interval of all handlers.
+    /// interval. The checker computes this difference at each call, from the shortest interval of
+    /// all handlers.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }

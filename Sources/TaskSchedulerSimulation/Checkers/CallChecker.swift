@@ -2,12 +2,13 @@ import TaskSchedulerCore
 
 /// Checks the messages and orders about interruptions of audio and about phone calls.
 ///
-/// A phone call interrupts the audio of all other applications that it concerns
-/// (contract.md#call-interrupts). An exclusive application that begins to play interrupts the other
-/// exclusive applications (contract.md#audio-takeover). Each interruption ends with its cause.
-/// The interrupted application may then play again only if the cause was a phone call. The newest
-/// call of a user puts the earlier ones on hold (contract.md#call-hold). An incoming call resumes
-/// the application that `CallApplication` names (contract.md#call-application).
+/// A call of an application interrupts the audio of the other applications of its user. A call of a
+/// modem interrupts the audio of all applications (contract.md#call-interrupts). An exclusive
+/// application that begins to play interrupts the other exclusive applications
+/// (contract.md#audio-takeover). Each interruption ends with its cause. The interrupted application
+/// may then play again only if the cause was a phone call. The newest call of a user puts the
+/// earlier ones on hold (contract.md#call-hold). An incoming call resumes the application that
+/// `CallApplication` names (contract.md#call-application).
 struct CallChecker: Checker {
   static let name = "calls"
 
@@ -45,7 +46,7 @@ struct CallChecker: Checker {
       let count = sent.count { $0 == message }
       let expected = observed.calls.expected.count { $0 == message }
       try require(
-        count == expected, "the message \(message) is sent \(count) times in place of \(expected)")
+        count == expected, "the message \(message) is sent \(count) times instead of \(expected)")
     }
   }
 }

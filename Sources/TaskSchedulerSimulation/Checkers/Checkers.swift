@@ -11,7 +11,7 @@ struct Finding: Error {
 /// A checker derives the legal behavior from the contract and from ``ObservedState``. It does not
 /// ask the scheduler, so that it finds the scheduler's errors.
 protocol Checker {
-  /// The name of the checker's violations.
+  /// The name of the checker, which each of its violations contains.
   static var name: String { get }
   /// Examines an event. The observed state already includes the event, except in `RefusalChecker`.
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding)

@@ -44,7 +44,7 @@ struct EarlyLimitChecker: Checker {
     guard case .process(.tracerChecked(id, let isTraced)) = observed.event,
       !isTraced || instance.isOrdered
     else {
-      return try require(false, "\(name) is killed before the daemon checked for a debugger")
+      return try require(false, "\(name) is killed, although a debugger may be attached")
     }
     if instance.isKilled {
       return try require(
@@ -52,7 +52,8 @@ struct EarlyLimitChecker: Checker {
         "the kill of \(name) is repeated too early")
     }
     if let due = instance.terminateDue {
-      return try require(due <= now, "\(name) is killed \(due - now) ns early after SIGTERM")
+      return try require(
+        due <= now, "\(name) is killed \(due - now) ns too early after its stop signal")
     }
     if let due = instance.callbackDue(observed.limits), due <= now { return }
     let isTaskLeft =

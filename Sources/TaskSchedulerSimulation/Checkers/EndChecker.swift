@@ -26,11 +26,13 @@ struct EndChecker: Checker {
       if let late = instance.lateAtKill {
         try require(
           end.detail == .callback(late),
-          "\(instance.name) was killed for \(late), but its end does not name the callback")
+          "\(instance.name) was killed because it did not acknowledge \(late), but its end does "
+            + "not name the callback")
       }
       try require(
         end.forced == nil || (instance.isKilled && instance.terminateDue != nil),
-        "the end of \(instance.name) mentions a kill after a signal, but there was none")
+        "the end of \(instance.name) mentions a kill after the stop signal, but there was no such "
+          + "kill")
       try require(
         end.forced?.signal ?? instance.plan.stopSignal == instance.plan.stopSignal,
         "the end of \(instance.name) names a signal that is not its stop signal")
@@ -49,10 +51,10 @@ struct EndChecker: Checker {
         "\(instance.name) receives \(signal.name), not its stop signal")
       try require(
         instance.ending != nil && !instance.isKilled,
-        "\(instance.name) receives SIGTERM, but no request or limit ends it")
+        "\(instance.name) receives its stop signal, but no request or limit ends it")
       try require(
         !instance.outstanding.contains(.willTerminate),
-        "\(instance.name) receives SIGTERM before it has acknowledged willTerminate")
+        "\(instance.name) receives its stop signal before it has acknowledged willTerminate")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .kill, .release, .checkTracer, .resources, .dropPicture, .audio,
       .remote, .location:
@@ -60,8 +62,8 @@ struct EndChecker: Checker {
     }
   }
 
-  /// Returns whether an end is the right reply to the current event, a request to terminate an
-  /// application that does not run. The right reply is the last end of that application.
+  /// Returns whether the current event is a request to terminate an application that does not run,
+  /// and `end` is the right reply: the last end of that application.
   private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
     guard let key = observed.event.terminatedApplication else { return false }
     return observed.byKey[key] == nil && end.reason == reasons[key]

@@ -15,7 +15,8 @@ struct FocusChecker: Checker {
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.sessions.mustBeActive.compactMap({ observed[$0] }) {
-      // The event may also end the instance, if the instance may not run in the background.
+      // The event may also end the instance, if the instance is not allowed to run in the
+      // background.
       try require(
         instance.isActiveOrActivating || instance.ending != nil,
         "the window of \(instance.name) got the focus, but the application is \(instance.state)")
@@ -119,7 +120,7 @@ struct ClosedChecker: Checker {
   }
 }
 
-/// Checks that the focus changes the state only of applications whose windows are known
+/// Checks that the focus changes only the states of applications whose windows are known
 /// (contract.md#session-lost).
 ///
 /// The reports of a lost agent are valid for `SessionGraceTime`. An application that never had a
@@ -137,8 +138,8 @@ struct LostAgentChecker: Checker {
         instance.window?.visibility != nil,
         "\(instance.name) becomes \(to) because of the focus, but its windows are not known")
     case .unfocused:
-      // An application without windows goes to the background when another application is
-      // activated.
+      // When another application is activated, an application without windows does not become
+      // inactive: it goes to the background.
       try require(
         instance.window?.visibility != nil,
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")

@@ -24,7 +24,7 @@ struct LateLimitChecker: Checker {
       if let due = instance.terminateDue {
         try require(
           !isLate(max(due, instance.terminateDueLate)),
-          "\(name) is not killed in time after SIGTERM")
+          "\(name) is not killed in time after its stop signal")
         continue
       }
       if !instance.outstanding.isEmpty {

@@ -24,7 +24,8 @@ struct LocationRequestChecker: Checker {
     case .location(.ask(let key, let isShown)):
       questions.append(.init(application: key, isShown: isShown))
     case .notify(let id, .region(let callback, let crossing, _)):
-      // The application is told the crossing at this event, so the event must also store it.
+      // At this event, the application is told of the crossing, so the event must also store the
+      // crossing.
       guard let instance = observed[id],
         !instance.handledEvents.contains(where: { $0.id == callback })
       else { return }
@@ -77,7 +78,7 @@ struct LocationRequestChecker: Checker {
       try require(
         count == expected,
         "the question about \(question.application.id.name) is "
-          + "\(question.isShown ? "shown" : "removed") \(count) times in place of \(expected)")
+          + "\(question.isShown ? "shown" : "removed") \(count) times instead of \(expected)")
     }
     if case .location(let event) = observed.event { try checkReply(to: event, observed) }
   }
@@ -111,9 +112,9 @@ struct LocationRequestChecker: Checker {
 }
 
 /// Checks what applications are told about the location (contract.md#location). An application is
-/// told exactly the updates, the crossings and the significant changes that the locations show, in
-/// order and once, and only while it may learn the location. Only crossings and significant changes
-/// resume or launch an application.
+/// told exactly the updates, crossings and significant changes that follow from the locations: each
+/// of them once, in order, and only while the application may learn the location. Only crossings
+/// and significant changes resume or launch an application.
 struct LocationReportChecker: Checker {
   static let name = "location reports"
 
@@ -185,7 +186,7 @@ struct LocationReportChecker: Checker {
     let waiting = observed.location.applications[instance.key]?.waiting ?? []
     try require(
       waiting.first == report,
-      "\(instance.name) is told \(report), but the locations show \(waiting)")
+      "\(instance.name) is told \(report), but its waiting reports are \(waiting)")
     told.insert(id)
   }
 
@@ -193,10 +194,10 @@ struct LocationReportChecker: Checker {
     guard case .location = observed.event else { return }
     try require(
       observed.location.applications[key]?.waiting.isEmpty == false,
-      "\(key.id.name) is launched for its location, but nothing is to be told")
+      "\(key.id.name) is launched for the location, but no report waits for it")
     try require(
       RefusalChecker.launch(key, .background, .location, observed) != .refused,
-      "\(key.id.name) is launched for its location, but must not be")
+      "\(key.id.name) is launched for the location, but must not be launched")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
@@ -219,7 +220,7 @@ struct LocationReportChecker: Checker {
     for id in woken {
       try require(
         told.contains(id),
-        "\(observed[id]?.name ?? "") is resumed for its location, but is told nothing")
+        "\(observed[id]?.name ?? "") is resumed for the location, but is told nothing")
     }
     for key in observed.location.mustTell.sorted() { try checkTold(key, observed) }
   }

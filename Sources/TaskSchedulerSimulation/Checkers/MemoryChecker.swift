@@ -30,7 +30,7 @@ struct MemoryChecker: Checker {
   private var mayChoose = false
   private var mustChoose = false
   /// The application that was chosen last, and the instant until which the daemon may wait for its
-  /// memory; nil if the daemon waits for none.
+  /// memory; nil if the daemon does not wait.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
   /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
@@ -201,8 +201,8 @@ struct MemoryChecker: Checker {
     isBelow(Double(observed.policy.memoryFloorPercent))
   }
 
-  /// Returns the reason why the daemon may not terminate an application at this event; nil if it
-  /// may.
+  /// Returns the reason why the daemon must not terminate an application at this event; nil if
+  /// there is no such reason.
   ///
   /// The pressure must have lasted for `MemoryWarningTime`, unless memory is critical. A
   /// termination must be able to help: memory is short, or the pressure comes from the daemon's own
@@ -247,11 +247,11 @@ struct MemoryChecker: Checker {
       "memory sizes are requested, but the daemon may not terminate an application soon")
   }
 
-  /// Checks the age of a measured size. A size is valid for 160 ms, and for as long as its
-  /// application stays suspended.
+  /// Checks the age of a measured size. A size is valid for 160 ms. The size of a suspended
+  /// application is valid until the application is resumed.
   private func checkAge(of instance: ObservedInstance, _ observed: ObservedState) throws(Finding) {
     if case .memory(.measured) = observed.event { return }
-    // 160 ms is twice `Policy.memoryMeasuringLead`, the duration of the longest measurement.
+    // A measurement may take `Policy.memoryMeasuringLead`. 160 ms is twice that time.
     let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
       instance.state == .suspended && (suspendedSince[instance.id] ?? .max) <= dirtyAt
@@ -308,7 +308,8 @@ struct MemoryChecker: Checker {
     guard let candidate = candidate(observed) else { return waitAgain(observed) }
     guard choiceDueAt <= observed.now else { return }
     try require(
-      askedAt != nil, "pressure lasts, but neither \(candidate.name) nor another application ends")
+      askedAt != nil,
+      "pressure lasts, but the daemon does not terminate \(candidate.name) or another application")
     mustChoose = true
   }
 }

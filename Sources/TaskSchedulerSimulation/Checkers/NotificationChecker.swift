@@ -115,8 +115,8 @@ struct NotificationChecker: Checker {
 
   // MARK: Transactions
 
-  /// Checks that the scheduler replies to a request only after the store has answered its
-  /// transaction, and that the reply matches the store's answer.
+  /// Checks that the scheduler replies to a request only after the store has answered the
+  /// transaction of the request, and that the reply matches the store's answer.
   private func answer(
     _ request: RequestID, _ reply: Reply, _ observed: ObservedState
   ) throws(Finding) {
@@ -141,7 +141,8 @@ struct NotificationChecker: Checker {
     try require(isRight, "request \(request.number) has the reply \(reply) after \(observed.event)")
   }
 
-  /// Returns the reply to the request of a stored transaction; nil if it has no request.
+  /// Returns the reply to the request of a stored transaction; nil if no request asked for the
+  /// transaction.
   private static func reply(to transaction: NotificationTransaction) -> Reply? {
     switch transaction {
     case .schedule(let id, _, _): .scheduled(id)

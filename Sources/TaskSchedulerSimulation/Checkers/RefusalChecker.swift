@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that the scheduler refuses a request if and only if the contract requires that, because
-/// of the table of states (contract.md#state-transitions), a quota, or a property of the
+/// Checks that the scheduler refuses a request if and only if the contract requires the refusal.
+/// The reason is the table of states (contract.md#state-transitions), a quota, or a property of the
 /// application. Does not check a request whose verdict is unknown.
 struct RefusalChecker: Checker {
   static let name = "refusals"
@@ -60,7 +60,7 @@ struct RefusalChecker: Checker {
     case .switcher(.remove(_, let key, _)): terminate(key, observed)
     case .switcher(.setSnapshot(_, let id, _)):
       observed[id].map { $0.ending == nil } ?? false ? .allowed : .refused
-    // `LocationRequestChecker` checks the reply, and which refusal it is.
+    // `LocationRequestChecker` checks the reply, including the kind of refusal.
     case .location: .unknown
     case .application, .process, .notification, .scheduler, .memory, .resources, .session,
       .switcher(.lost):

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// Checks when the daemon launches an application by itself (contract.md#launch). The daemon does
 /// so only at its start, for an incoming call, for a report of the location, and after an end that
-/// neither the application nor a user or an operator chose.
+/// was not the choice of the application, a user or an operator.
 ///
 /// A relaunch comes after a delay that grows with each relaunch. If the daemon ended the
 /// application to free memory, the relaunch also waits for the end of memory pressure. No relaunch
@@ -18,7 +18,8 @@ struct RelaunchChecker: Checker {
     /// Whether the daemon ended the application to free memory. The relaunch then also waits for
     /// the end of the pressure.
     var awaitsMemory = false
-    /// Whether the application ever lost its manifest, so that the scheduler may have forgotten it.
+    /// Whether the application ever lost its manifest. The scheduler may have forgotten such an
+    /// application.
     var mayBeForgotten = false
   }
 
@@ -123,7 +124,7 @@ struct RelaunchChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     if let ended { try checkEnd(ended.key, ended.reason, observed) }
     for (key, (delay, awaitsMemory)) in planned where ended?.key != key {
-      // A relaunch that the scheduler plans without an end at this event follows a failed launch.
+      // The application did not end at this event, so its relaunch follows a failed launch.
       try require(
         !awaitsMemory, "\(key.id.name) waits for the end of pressure after a failed launch")
       try require(
@@ -169,7 +170,7 @@ struct RelaunchChecker: Checker {
     let awaitsMemory = reason == .memoryPressure
     try require(
       planned[key]?.awaitsMemory == awaitsMemory,
-      "\(name) ended with \(reason), but no relaunch is planned that "
+      "\(name) ended with \(reason), so a relaunch must be planned that "
         + "\(awaitsMemory ? "waits" : "does not wait") for the end of memory pressure")
     let delay = planned[key]?.delay
     let ranFor = observed.now - (startedAt[key] ?? 0)

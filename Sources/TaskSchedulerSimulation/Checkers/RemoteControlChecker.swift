@@ -13,7 +13,7 @@ struct PlayerCallChecker: Checker {
     let calls = observed.players.mustRun.filter { $0.id == instance.id }.map(\.call)
     if cause == .remoteRead {
       try require(
-        calls.contains(.read), "\(instance.name) is resumed for a read, but nothing read it")
+        calls.contains(.read), "\(instance.name) is resumed for a read, but no program read it")
     }
     if cause == .remoteControl {
       try require(
@@ -60,7 +60,7 @@ struct MediaCommandChecker: Checker {
       guard case .operation(.remoteControl) = observed.event else { return }
       try require(
         observed[id]?.key.owner == user && observed.players.all[id]?.isOnBus == true,
-        "a command is sent to the player of instance \(id.number), which has none")
+        "a command is sent to the player of instance \(id.number), which has no player")
       try checkCommand(command, id, observed)
     case .notify(let id, .remoteControl(_, let command)):
       // An event stream that opens again receives earlier notices again.

@@ -2,8 +2,9 @@ import TaskSchedulerCore
 
 /// Checks that every request receives exactly one reply.
 ///
-/// The reply comes at once, except the reply to a launch, to a termination, and to a request about
-/// notifications or the location that the daemon stores first.
+/// Every reply comes at once, with these exceptions: the reply to a launch, the reply to a
+/// termination, and the reply to a request about notifications or the location if the daemon stores
+/// a change first.
 struct ReplyChecker: Checker {
   static let name = "replies"
 

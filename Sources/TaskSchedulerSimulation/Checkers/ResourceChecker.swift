@@ -10,7 +10,7 @@ struct ResourceChecker: Checker {
     case .resources(.sample(let id)):
       guard let instance = observed[id] else { return }
       try require(
-        instance.state == .background, "\(instance.name) is sampled in the foreground")
+        instance.state == .background, "\(instance.name) is \(instance.state), but is sampled")
     case .kill(let id):
       guard let instance = observed[id], instance.ending == nil, case .resources = observed.event
       else { return }
@@ -28,7 +28,7 @@ struct ResourceChecker: Checker {
       let name = instance.name
       try require(
         instance.priority == instance.rightfulPriority,
-        "\(name) is \(instance.state), but has the priority of \(instance.priority)")
+        "\(name) is \(instance.state), but has \(instance.priority) priority")
       guard instance.state == .background, instance.ending == nil else {
         try require(instance.throttledTo == nil, "\(name) is throttled outside the background")
         continue
@@ -52,8 +52,7 @@ struct ResourceChecker: Checker {
       else { return }
       let name = instance.name
       try require(
-        instance.violatedRule == nil, "\(name) violates a rule of the background, but is not killed"
-      )
+        instance.violatedRule == nil, "\(name) violates a background rule, but is not killed")
       try require(
         instance.isStopping || instance.isExcessive == (instance.throttledTo != nil),
         "\(name) uses \(instance.isExcessive ? "too much" : "little") CPU time, but is "

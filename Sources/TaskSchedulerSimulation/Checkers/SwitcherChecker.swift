@@ -1,11 +1,11 @@
 import TaskSchedulerCore
 
-/// Checks that the daemon deletes a picture of the application switcher exactly when nothing shows
-/// it any more (contract.md#saved-snapshot-kept).
+/// Checks that the daemon deletes a picture exactly when the application switcher no longer shows
+/// it (contract.md#saved-snapshot-kept).
 ///
-/// An application's picture ends when the application sets another snapshot, leaves the switcher,
-/// or has ended and cannot be launched again. If a user has too many pictures, the least recently
-/// active applications lose theirs.
+/// The switcher no longer shows the picture of an application that sets another snapshot, leaves
+/// the switcher, or has ended and cannot be launched again. If a user has too many pictures, the
+/// least recently active applications lose theirs.
 struct SwitcherChecker: Checker {
   static let name = "switcher"
 

@@ -62,7 +62,7 @@ struct TaskChecker: Checker {
         + "\(left)")
   }
 
-  /// Checks that a registration contains the instance's outstanding tasks and state, also after a
+  /// Checks that a registration contains the instance's outstanding tasks and state, even after a
   /// lost connection or the daemon's death.
   private func checkKept(_ registration: Registration, _ observed: ObservedState) throws(Finding) {
     guard let instance = observed[registration.instance] else {

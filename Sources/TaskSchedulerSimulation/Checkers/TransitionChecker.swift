@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Checks that states change only as in the contract's table, each for its cause
+/// Checks that states change only as in the contract's table, and only for the causes in the table
 /// (contract.md#states).
 ///
 /// At each seat, at most one application is active or becomes active. Of any two applications in
@@ -24,7 +24,7 @@ struct TransitionChecker: Checker {
     }
     try require(
       isCaused(cause, record.application, observed),
-      "\(name): the event \(observed.event) causes \(from) -> \(to) (\(cause))")
+      "\(name): the event \(observed.event) must not cause \(from) -> \(to) (\(cause))")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {

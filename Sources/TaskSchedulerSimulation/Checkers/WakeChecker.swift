@@ -4,9 +4,10 @@ import TaskSchedulerCore
 ///
 /// A resume comes with a transition to another state, except at the stop of the scheduler. This
 /// checker examines the transitions with the cause `event`; other checkers examine the other
-/// causes. An event is a ready or lost socket, a call of the keep-alive handler, an activity, or a
-/// message about a phone call or an interruption. It is neither a system change
-/// (contract.md#change-no-wake) nor a notification that fires (contract.md#notification-fire).
+/// causes. The cause `event` is a ready or lost socket, a call of the keep-alive handler, an
+/// activity, or a message about a phone call or an interruption. A system change
+/// (contract.md#change-no-wake) and a notification that fires (contract.md#notification-fire) are
+/// not such causes.
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The timeline of a daemon's event log: the state at its start, and each later event with its
-/// effects.
+/// The timeline of a daemon's event log: the state at the start of the event log, and each later
+/// event with its effects.
 public struct EventLogTimeline {
   /// The state at the start of the event log.
   public let start: EventLogStart
@@ -11,7 +11,7 @@ public struct EventLogTimeline {
   public private(set) var eventCount = 0
   /// The damage at which the timeline ends; nil if the event log is intact.
   public private(set) var damage: EventLogDamage?
-  /// The violated invariant or promise of the contract at which the timeline ends; nil if there is
+  /// The violation of an invariant or of the contract, at which the timeline ends; nil if there is
   /// none.
   public private(set) var violation: Violation?
 
@@ -47,8 +47,8 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The description of the event must be made before the effects are noted, because the effect
-    // `release` removes the name of an ended instance.
+    // The event must be described before its effects are noted, because the effect `release`
+    // removes the name of an ended instance.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)

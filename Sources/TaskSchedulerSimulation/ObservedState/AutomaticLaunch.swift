@@ -11,7 +11,8 @@ extension Manifest {
 }
 
 extension EndReason {
-  /// Whether a user or operator chose the end. The daemon does not relaunch such an application.
+  /// Whether a user or operator chose the end. The daemon does not relaunch an application after
+  /// such an end.
   var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
 
   /// Whether the daemon relaunches an application after an end with this reason

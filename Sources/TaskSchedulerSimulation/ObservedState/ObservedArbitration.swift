@@ -9,8 +9,9 @@ struct ObservedAudioSession {
   /// The end of `AudioGraceTime`; nil while the instance plays, records or is interrupted.
   var endsAt: UInt64?
   var rank: Rank
-  /// Whether the instance has had a phone call during the session. The session then neither
-  /// interrupts nor lowers the audio of others, and others neither interrupt nor lower its audio.
+  /// Whether the instance has had a phone call during the session. If so, the session does not
+  /// interrupt or lower the audio of other applications, and they do not interrupt or lower its
+  /// audio.
   var hadCall = false
 
   var isExclusive: Bool { rank == .exclusive && !hadCall }
@@ -120,8 +121,9 @@ extension ObservedState {
   /// has neither played nor recorded for `AudioGraceTime`.
   private func updateSession(of instance: ObservedInstance, isAgain: Bool) {
     let audio = instance.audio
-    // The instance plays again although another application interrupted it. The user has therefore
-    // started it, and its new session interrupts the other application.
+    // The instance plays again although another application interrupted it. The daemon assumes that
+    // the user has started it. The new session of the instance then interrupts the other
+    // application.
     let isTakeover = isAgain && audio.interruption?.cause == .application
     if audio.isSounding && !instance.isAsleep || isTakeover {
       let previous = isTakeover ? nil : audio.session
@@ -136,7 +138,8 @@ extension ObservedState {
     }
   }
 
-  /// Ends each exclusive session in its `AudioGraceTime` if a newer exclusive session has begun.
+  /// Ends each exclusive session that is in its `AudioGraceTime`, if a newer exclusive session has
+  /// begun.
   private func endReplacedSessions(_ own: [ObservedInstance]) {
     let newest = own.compactMap(\.audio.session).filter(\.isExclusive).map(\.begunAt).max() ?? 0
     for instance in own {

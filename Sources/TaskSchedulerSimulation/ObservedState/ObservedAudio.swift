@@ -7,7 +7,7 @@ struct ObservedAudio {
   var graceDue: UInt64?
   /// The streams that the daemon has muted.
   var muted: Set<AudioStreamID> = []
-  /// The instant at which the suspension no longer waits for the mute; nil if it does not wait.
+  /// The instant until which the suspension waits for the mute; nil if it does not wait.
   var muteDue: UInt64?
   /// The streams that the agent measures.
   var measured: Set<AudioStreamID> = []
@@ -62,13 +62,13 @@ struct ObservedAudioSessions {
   var seenLow: Set<AudioStreamID> = []
   /// For each user, the playback streams in the last report that have run so far.
   var known: [UserID: Set<AudioStreamID>] = [:]
-  /// For each stream that has not run yet, what the server remembered of the daemon's changes when
-  /// the stream began.
+  /// For each stream that has not run yet, those changes of the daemon that the server remembered
+  /// when the stream began.
   var unstarted: [UserID: [AudioStreamID: ObservedMemory]] = [:]
   /// For each stream that was ever reported, the number of the entry in which the server remembers
   /// the stream's mute and volume.
   var memories: [AudioStreamID: UInt32] = [:]
-  /// What the server remembers of the daemon's changes to ended streams, by the number of the
+  /// The daemon's changes to ended streams, as the server remembers them, by the number of the
   /// server's entry.
   var remembered: [UserID: [UInt32: ObservedMemory]] = [:]
 

@@ -26,7 +26,7 @@ struct ObservedCalls {
   var streaming: Set<InstanceID> = []
 
   // MARK: The current event
-  /// The messages of the current event.
+  /// The messages that the current event requires.
   var expected: [Message] = []
   /// The instances that may run for `EventTime` because of a message of the current event,
   /// including instances without an event stream.
@@ -56,7 +56,7 @@ struct ObservedInterruption {
   /// The present cause. It may change from `phoneCall` to `application`. It changes from
   /// `application` to `phoneCall` only if the interrupting application itself has a phone call.
   var cause: Cause
-  /// The application that interrupted when the cause last changed; nil for a phone call.
+  /// The interrupting application at the last change of the cause; nil for a phone call.
   var interrupter: ApplicationKey?
   var means: Means
   var isMuted = false
@@ -145,7 +145,7 @@ extension ObservedState {
     for user in Set(live.map(\.key.owner)).sorted() { arbitrate(user) }
   }
 
-  /// Determines which calls are on hold, and whose audio is interrupted.
+  /// Determines which calls are on hold, and which instances have their audio interrupted.
   private func callsChanged() {
     for user in Set(live.map(\.key.owner)).sorted() {
       let own = calls.answered.filter { call in
@@ -172,7 +172,8 @@ extension ObservedState {
   // MARK: Interruptions
 
   /// Returns whether a phone call interrupts the audio of a user's applications. If the audio
-  /// server manages roles, a call that is known only from an application's streams does not.
+  /// server manages roles, a call that is known only from an application's streams interrupts
+  /// nothing.
   func isCalled(_ user: UserID) -> Bool {
     if calls.hasModemCall { return true }
     let managesRoles = audio.managingRoles.contains(user)
@@ -183,7 +184,7 @@ extension ObservedState {
   }
 
   /// Returns whether an interruption of an instance may begin. An instance that is suspended, or is
-  /// about to be, is muted anyway.
+  /// about to be suspended, is muted anyway.
   func canBeInterrupted(_ instance: ObservedInstance) -> Bool {
     let isHalted =
       (instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil)
@@ -212,7 +213,7 @@ extension ObservedState {
   }
 
   /// Returns the application that interrupts an instance: the one with the newest exclusive
-  /// session, if this session began after that of the instance.
+  /// session, if it began after the session of the instance.
   private func interrupter(
     of instance: ObservedInstance, _ cause: ObservedInterruption.Cause
   ) -> ApplicationKey? {
@@ -238,8 +239,8 @@ extension ObservedState {
 
   /// Ends the interruption of an instance's audio, if there is one.
   ///
-  /// - Parameter playsOn: Whether the agent starts a media player again that it has paused for a
-  ///   phone call. This is false if the instance itself has a call now.
+  /// - Parameter playsOn: Whether the agent restarts a media player that it has paused for a phone
+  ///   call. This is false if the instance itself has a call now.
   func endInterruption(of instance: ObservedInstance, playsOn: Bool = true) {
     guard let interruption = instance.audio.interruption else { return }
     let isCall = interruption.cause == .phoneCall
@@ -309,8 +310,8 @@ extension ObservedState {
     }
   }
 
-  /// Ends the interruption of an instance whose media player the agent has paused, because the user
-  /// controls the player. If the instance plays, it begins a new session.
+  /// Records that the user controls the media player of an instance. If the agent has paused the
+  /// player, this ends the interruption. If the instance then plays, it begins a new session.
   func forgetPause(of instance: ObservedInstance) {
     guard instance.audio.interruption?.means == .paused else { return }
     instance.audio.interruption = nil

@@ -58,7 +58,7 @@ final class ObservedInstance {
   var launchDue: UInt64?
   var launchDueLate: UInt64 = 0
 
-  // MARK: The current stint
+  // MARK: The current stay in the background (stint)
   var stintSince: UInt64 = 0
   var warnedAt: UInt64?
   var isLimitOver = false
@@ -140,7 +140,7 @@ final class ObservedInstance {
     max(stintSince + limits.backgroundTime, (warnedAt ?? 0) + limits.expirationLead)
   }
 
-  /// Whether the instance has not acknowledged its launch or its entry into the foreground.
+  /// Whether the instance must still acknowledge its launch or its entry into the foreground.
   var mustAcknowledgeEntry: Bool {
     outstanding.contains(.didFinishLaunching) || outstanding.contains(.willEnterForeground)
   }
@@ -195,10 +195,10 @@ final class ObservedInstance {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// Begins to end the instance, with this reason. An instance that is not suspended first receives
-  /// willTerminate, and before that willResignActive if it is active. If a user or an operator
-  /// terminates an instance that the daemon is already ending, that termination becomes the reason
-  /// (contract.md#end-ordered).
+  /// Begins to end the instance, with this reason. An instance that is not suspended receives
+  /// willTerminate. If it is active, it receives willResignActive before that. If a user or an
+  /// operator terminates an instance that the daemon is already ending, that termination becomes
+  /// the reason (contract.md#end-ordered).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }

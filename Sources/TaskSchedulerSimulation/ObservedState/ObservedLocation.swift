@@ -7,7 +7,7 @@ struct ObservedRegion {
   /// location has decided the side.
   var isInside: Bool?
   /// The side other than `isInside`, and the instant since which the latest locations show that
-  /// side; nil if they do not.
+  /// other side; nil if the latest location does not show it.
   var other: (isInside: Bool, since: Instant)?
 
   /// The least margin around the boundary, in meters.
@@ -107,7 +107,7 @@ struct ObservedLocationUse {
 
 /// What the checkers know about the location of a user.
 struct ObservedUserLocation {
-  /// The state of the looks for regions and significant changes.
+  /// The state of a look: a short use of the receivers for regions and significant changes.
   enum Look {
     case idle
     case due(at: Instant)
@@ -116,7 +116,7 @@ struct ObservedUserLocation {
 
   var newest: (location: Location, at: Instant)?
   var postedUntil: Instant?
-  /// The instant at which a radio source reported a move, if no location came since.
+  /// The instant at which a radio source reported a move; nil if a location came later.
   var movedAt: Instant?
   var look = Look.idle
   /// The delay after the last look that found no location, and the instant at which the delay ends.
@@ -184,12 +184,12 @@ struct ObservedLocations {
   /// The reply that the event requires, and the request that receives it; nil if the reply comes
   /// later, or the event has no request.
   var reply: (request: RequestID, reply: Reply)?
-  /// Whether the checkers cannot know if the event is refused.
+  /// Whether the checkers do not know if the event must be refused.
   var isReplyUnsure = false
   var changes: [Change] = []
   var questions: [Question] = []
   var messages: [Message] = []
-  /// The applications that the daemon must tell their waiting reports because of the event.
+  /// The applications to which the daemon must send their waiting reports because of the event.
   var mustTell: Set<ApplicationKey> = []
   /// Whether a look began or ended because a deadline was reached.
   var hasLooked = false

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The mute and the volume that an audio server remembers for the next stream because the daemon
-/// has muted a stream or lowered its volume.
+/// The mute and the lowered volume of a stream that come from the daemon, and that an audio server
+/// remembers for the next stream.
 struct ObservedMemory {
   var isMuted = false
   var volume: LoweredVolume?
@@ -55,8 +55,8 @@ extension ObservedState {
     audio.remembered[user, default: [:]][number, default: ObservedMemory()].add(memory)
   }
 
-  /// Removes from `audio.unmuting` the streams of a user that the agent has unmuted, and those that
-  /// have ended.
+  /// Removes a user's streams from `audio.unmuting` if they have ended, or if the agent has unmuted
+  /// them.
   func takeUnmuted(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, owner) in audio.unmuting where owner == user && all[id]?.isMuted != true {
       if all[id] != nil, !audio.seenMuted.contains(id) { continue }
@@ -65,7 +65,8 @@ extension ObservedState {
     }
   }
 
-  /// Determines which new streams the daemon must unmute, and whose volumes it must restore.
+  /// Determines which new streams the daemon must unmute, and for which of them it must restore the
+  /// volume.
   func restoreNewStreams(
     _ all: [AudioStreamID: AudioStream], _ held: [UInt32: ObservedMemory], of user: UserID
   ) {

@@ -25,7 +25,8 @@ struct ObservedPlayers {
   var all: [InstanceID: Player] = [:]
   /// What the agents show as the media player `taskschedd`.
   var presented: [UserID: RemotePlayer] = [:]
-  /// The users whose agent was lost since it reported the players.
+  /// The users whose players no agent has reported since the loss of an agent or a restart of the
+  /// daemon.
   var stale: Set<UserID> = []
 
   // MARK: The current event
@@ -106,8 +107,8 @@ extension ObservedState {
     }
   }
 
-  /// Returns the instance of a user that was audible last. An instance that is still audible comes
-  /// first.
+  /// Returns the instance of a user that was audible last. An instance that is still audible takes
+  /// precedence.
   func lastAudible(
     of user: UserID, where accepts: (ObservedPlayers.Player, ObservedInstance) -> Bool
   ) -> InstanceID? {

@@ -9,8 +9,8 @@ struct ObservedWindow {
   var since: UInt64
   /// The start of `FocusSettleTime` for an active application without the focus.
   var unfocusedSince: UInt64?
-  /// The start of `FocusSettleTime` and `HiddenGraceTime` for an application in the foreground
-  /// whose windows are hidden.
+  /// The start of `FocusSettleTime` and `HiddenGraceTime` for a foreground application whose
+  /// windows are hidden.
   var hiddenSince: UInt64?
 
   func resignsAt(_ limits: Limits) -> UInt64? { unfocusedSince.map { $0 + limits.focusSettleTime } }
@@ -54,7 +54,7 @@ struct ObservedSessions {
   var mustLeave: [InstanceID] = []
   /// Instances whose limit for windows without the focus passes with the event.
   var settled: [InstanceID] = []
-  /// Suspended instances whose windows are closed by the event.
+  /// Suspended instances that the daemon must resume because the event closes their windows.
   var mustWake: [InstanceID] = []
 
   mutating func begin() {
@@ -155,7 +155,7 @@ extension ObservedState {
   }
 
   /// Records that the windows of an instance are closed. A suspended instance cannot have closed
-  /// them itself.
+  /// them itself, so the daemon must resume it.
   private func closed(_ instance: ObservedInstance) {
     if instance.state == .suspended, instance.ending == nil {
       sessions.mustWake.append(instance.id)
@@ -173,7 +173,7 @@ extension ObservedState {
     }
   }
 
-  /// Returns whether a seat is `outer`, or is the seat of a terminal within it.
+  /// Returns whether a seat is `outer`, or the seat of a terminal within `outer`.
   static func isWithin(_ outer: SeatID, _ seat: SeatID) -> Bool {
     seat == outer || seat.name.hasPrefix("\(outer.name)/")
   }

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 // The ends of instances (contract.md#ends).
 extension ObservedState {
-  /// Records that the daemon kills an instance, and determines why.
+  /// Records that the daemon kills an instance, and determines the reason.
   func kill(_ instance: ObservedInstance) {
     if instance.ending == nil, case .resources = event, let reason = instance.violatedRule {
       instance.ending = reason

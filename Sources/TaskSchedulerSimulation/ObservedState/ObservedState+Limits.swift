@@ -58,8 +58,8 @@ extension ObservedState {
   }
 
   /// Records that another program resumed a suspended instance. The daemon suspends the instance
-  /// again. It first waits for `SuspendRetryInterval` if the same happened less than that interval
-  /// ago.
+  /// again. If the previous such resume was less than `SuspendRetryInterval` ago, the daemon first
+  /// waits for that interval.
   func suspensionLost(_ instance: ObservedInstance) {
     guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
       instance.ending == nil
@@ -105,11 +105,12 @@ extension ObservedState {
     }
   }
 
-  /// Restarts those limits of an instance that expired while the daemon was down.
-  func restartExpiredLimits(_ instance: ObservedInstance, since lastAlive: UInt64) {
+  /// Restarts the limit of an instance's callback, and those other limits of the instance that
+  /// expired while the daemon was down.
+  func restartAfterAbsence(_ instance: ObservedInstance, since lastAlive: UInt64) {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }
-    if passed(instance.callbackDue(limits)) { instance.callbackSince = now }
+    if let due = instance.callbackDue(limits), lastAlive < due { instance.callbackSince = now }
     if passed(instance.eventDues.min()) {
       instance.restartEventLimits(limits, at: now)
     }

@@ -41,8 +41,8 @@ extension ObservedState {
     planLooks()
   }
 
-  /// Records that an instance has opened its event stream, so that the daemon must tell the
-  /// application its waiting reports.
+  /// Records that an instance has opened its event stream. The daemon must now tell the application
+  /// its waiting reports.
   func streamOpened(_ id: InstanceID) {
     if let instance = self[id], !isRefused { location.mustTell.insert(instance.key) }
   }
@@ -99,8 +99,8 @@ extension ObservedState {
     location.reply = (request, .refused(.invalidState(.notRunning)))
   }
 
-  /// Returns the refusal of a request to start `service`. If `service` is nil, the request asks for
-  /// authorization.
+  /// Returns the refusal of a request to start `service`; nil if the request is allowed. If
+  /// `service` is nil, the request asks for authorization.
   private func refusal(_ id: InstanceID, _ service: LocationService?) -> Refusal? {
     guard let instance = self[id] else { return .invalidState(.notRunning) }
     if instance.ending != nil { return .terminating }
@@ -135,8 +135,8 @@ extension ObservedState {
     }
   }
 
-  /// Returns the refusal of an application that the daemon does not remember yet, if the quota of
-  /// remembered applications is used up.
+  /// Returns the refusal of a request that would make the daemon remember one more application than
+  /// the quota allows; nil if the request is allowed.
   private func exceededQuota(_ key: ApplicationKey) -> Refusal? {
     let max = policy.locationApplicationsPerUserMax
     guard !location.knows(key), location.keys(of: key.owner).count >= max else { return nil }
@@ -264,8 +264,8 @@ extension ObservedState {
   }
 
   /// Determines which instances may run in the background because of their location updates.
-  /// Discards the reports that applications may not learn any more, and removes the questions that
-  /// the settings have decided.
+  /// Discards the reports that applications are no longer allowed to learn, and removes the
+  /// questions that the settings have decided.
   func authorizationsChanged() {
     for instance in live {
       instance.isLocating =

@@ -197,9 +197,9 @@ extension ObservedState {
     location.users[user]?.retry = (delay, instant.advanced(by: delay))
   }
 
-  /// Begins the looks that are due soon, because a burst of keep-alive handlers, data or a
-  /// notification has woken the machine. The checkers do not see a burst in which every called
-  /// handler already has a call that waits.
+  /// If a burst of keep-alive handlers, data or a notification has woken the machine, begins the
+  /// looks that are due soon. The checkers do not see a burst in which every called handler already
+  /// has a call that waits.
   func lookEarly() {
     let isUnsure = !location.hasWoken && live.contains(where: \.hasCallWaiting)
     guard location.hasWoken || isUnsure else { return }

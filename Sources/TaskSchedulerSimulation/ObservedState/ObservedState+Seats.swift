@@ -14,9 +14,9 @@ extension ObservedState {
     if instance.state == .inactive { instance.isActivating = true }
   }
 
-  /// Removes the applications at a seat, except `other`, from the front. Those without known
-  /// windows go to the background. Those with known windows remain in the foreground, but do not
-  /// become active.
+  /// Makes room for `other` in the foreground of a seat. The other foreground applications without
+  /// known windows go to the background. Those with known windows remain in the foreground, but do
+  /// not become active.
   func vacate(_ seat: SeatID, for other: ObservedInstance?) {
     for instance in live
     where instance.state.isForeground && instance.ending == nil && instance.plan.seat == seat
@@ -37,7 +37,7 @@ extension ObservedState {
     instance.isActivating = false
   }
 
-  /// Ends an instance that leaves the foreground and may not run in the background.
+  /// Ends an instance that leaves the foreground, if it is not allowed to run in the background.
   func sendToBackground(_ instance: ObservedInstance) {
     if !instance.plan.mayStay || !policy.multitaskingSupported { instance.end(.optedOut, at: now) }
   }

@@ -15,7 +15,7 @@ final class ObservedState {
   var launches: [InstanceID: Launch] = [:]
   /// Applications that a user or operator ended, and that have not run since then.
   var barred: Set<ApplicationKey> = []
-  /// Barred applications without a manifest, which the scheduler may have forgotten.
+  /// As ``barred``, but without a manifest. The scheduler may have forgotten these applications.
   var possiblyBarred: Set<ApplicationKey> = []
   /// Applications that wait for their relaunch.
   private(set) var relaunching: Set<ApplicationKey> = []
@@ -182,7 +182,7 @@ final class ObservedState {
       sessionsRecovered()
       audioRecovered()
       for instance in live {
-        restartExpiredLimits(instance, since: lastAlive.nanoseconds)
+        restartAfterAbsence(instance, since: lastAlive.nanoseconds)
         instance.isWatched = false
         instance.useWindow = nil
       }
@@ -415,7 +415,8 @@ extension ObservedState {
     returnVolumes(of: instance)
     players.all[id] = nil
     location.forget(id)
-    // The scheduler remembers an application without a manifest only while it uses a service.
+    // The scheduler remembers an application without a manifest only while the application uses a
+    // location service.
     if manifest(for: instance.key) == nil, location.applications[instance.key] != nil {
       location.change(instance.key) { if !$0.monitors { $0.wasTold = false } }
     }

@@ -1,22 +1,22 @@
 import TaskSchedulerCore
 
-/// The volume of a stream that the daemon has lowered.
+/// A lowered volume of a stream.
 struct LoweredVolume {
   /// The volume to restore.
   var original: Int
   var low: Int
 
-  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  /// Returns whether two volumes are the same except for the rounding of audio servers.
   static func isSame(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= 64 }
 }
 
-/// The volumes of one instance that the daemon has lowered.
+/// The lowered volumes of the streams of one instance.
 struct ObservedVolumes {
   var lowered: [AudioStreamID: LoweredVolume] = [:]
   /// The streams whose volume the daemon is restoring.
   var returning: [AudioStreamID: LoweredVolume] = [:]
-  /// The streams whose lowered volume the user has changed. The daemon does not change their volume
-  /// until nothing lowers the volumes of the instance any more.
+  /// The streams whose lowered volume the user has changed. The daemon leaves these volumes alone
+  /// as long as the volumes of the instance must be low.
   var left: Set<AudioStreamID> = []
 
   var all: [AudioStreamID: LoweredVolume] { lowered.merging(returning) { first, _ in first } }
@@ -24,8 +24,8 @@ struct ObservedVolumes {
 
 // The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
-  /// Takes a report of a user's streams. Forgets each stream without a running instance that has
-  /// ended, or whose volume the agent has restored.
+  /// Takes a report of a user's streams. Of the streams without a running instance, forgets those
+  /// that have ended and those whose volume the agent has restored.
   func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
@@ -45,7 +45,7 @@ extension ObservedState {
   func takeVolumes(_ all: [AudioStreamID: AudioStream], of instance: ObservedInstance) {
     var volumes = instance.audio.volumes
     for stream in instance.audio.streams {
-      // The stream has belonged to the instance since the process of the stream was adopted.
+      // The stream belonged to no instance until the daemon adopted the process of the stream.
       if let entry = audio.returning[stream.id], entry.user == instance.key.owner {
         audio.returning[stream.id] = nil
         if volumes.all[stream.id] == nil { volumes.returning[stream.id] = entry.volume }

@@ -11,7 +11,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case endsWrongTask
   /// An application keeps its tasks after its expiration handlers were called.
   case ignoresExpiration
-  /// An application does not exit after SIGTERM.
+  /// An application does not exit after its stop signal.
   case ignoresTermination
   /// The leader of an instance exits or crashes.
   case exits
@@ -92,7 +92,7 @@ public struct Faults: Sendable {
     }
   }
 
-  /// Creates an instance without faults.
+  /// Creates rates with which no fault happens.
   init() {}
 
   subscript(fault: Fault) -> Int { permille[fault] ?? 0 }

@@ -26,7 +26,7 @@ public struct Scenario: Equatable, Sendable {
     public var expireDelay: Duration? = .milliseconds(100)
     /// The delay from SIGTERM to the exit; nil if the application does not exit.
     public var terminateDelay: Duration? = .milliseconds(100)
-    /// The delay from an event, such as one of a socket, to its acknowledgement; nil if the
+    /// The delay from an event, such as data on a socket, to its acknowledgement; nil if the
     /// application does not acknowledge events.
     public var handleDelay: Duration? = .milliseconds(10)
     /// The time that the daemon needs to stop the processes; nil if it cannot stop them.
@@ -80,8 +80,8 @@ public struct Scenario: Equatable, Sendable {
     case setClock(Duration)
     /// Starts the daemon, which launches the applications with mode `voip`.
     case daemonStarts
-    /// Fires a trigger of the kernel. The number is the percentage of the machine's 8 GiB that is
-    /// available.
+    /// The kernel reports memory pressure. The number is the percentage of the machine's 8 GiB that
+    /// is available.
     case memoryPressure(Int, MemoryPressure.Source)
     /// Warns one application of memory pressure; nil warns all applications.
     case warnMemory(Int?)
@@ -109,7 +109,8 @@ public struct ScenarioProblem: Error, Equatable, Sendable {
   public var column: Int
   /// The mistake, and what would be right.
   public var message: String
-  /// The wrong word, which must be one of ``candidates``; nil if the mistake is of another kind.
+  /// The wrong word, in place of which one of ``candidates`` is right; nil if the mistake is of
+  /// another kind.
   public var word: String?
   public var candidates: [String] = []
 }

@@ -101,7 +101,8 @@ enum ScenarioApplicationReader {
       let unit = units.first { text.hasSuffix($0.0) }
       let digits = unit == nil ? text[...] : text.dropLast()
       guard let count = UInt64(digits), count <= 1 << 40 / (unit?.1 ?? 1) else {
-        throw problem("is not a size; write a number of bytes, or of K, M or G, 1024G at most")
+        throw problem(
+          "is not a size; write a number of bytes, or a number with K, M or G; 1024G at most")
       }
       return count * (unit?.1 ?? 1)
     }

@@ -53,7 +53,7 @@ extension ScenarioRunner {
     let location = Location(coordinate, accuracy: accuracy, time: wallClock)
     let generation = receiver.generation
     post(.location(.located(.gpsd, location)))
-    // The location may have turned the receiver off.
+    // The scheduler may have turned the receiver off when it handled the location.
     guard again, receiver.generation == generation else { return }
     schedule(after: ScenarioReceiver.repetition, .located(generation, again: false))
   }

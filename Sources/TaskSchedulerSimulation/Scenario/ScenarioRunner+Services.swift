@@ -60,7 +60,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// Returns the newest notification with a name, or the id 0 if there is none.
+  /// Returns the newest notification with the given name, or the id 0 if there is none.
   private func id(of name: String, _ index: Int) -> NotificationID {
     let named = ScenarioStore.Name(application: index, name: name)
     return store.names.filter { $0.value == named }.keys.max() ?? NotificationID(0)

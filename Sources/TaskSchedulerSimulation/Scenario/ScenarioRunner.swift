@@ -139,7 +139,7 @@ public final class ScenarioRunner {
     timeline.isCut = true
   }
 
-  /// Whether an event is planned, other than the report of a location that a look waits for.
+  /// Whether an event other than a report of the location is planned.
   private var hasPlans: Bool {
     agenda.unordered.contains { if case .located = $0.planned { false } else { true } }
   }
@@ -270,7 +270,7 @@ public final class ScenarioRunner {
 
   // MARK: Planned events
 
-  /// Plans an action of an application after a delay; nil plans none.
+  /// Plans an action of an application after a delay. If the delay is nil, plans nothing.
   func plan(_ index: Int, _ delay: Duration?, _ action: ApplicationAction) {
     guard let delay, let leader = actors[index].leader else { return }
     schedule(after: delay, .action(index, leader, action))

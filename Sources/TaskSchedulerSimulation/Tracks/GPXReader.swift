@@ -133,7 +133,7 @@ private struct GPXReader {
     throw xml.problem("\(part) is '\(shown(text))'; it must be a number")
   }
 
-  /// Returns the value of a decimal number, which is finite.
+  /// Returns the value of a decimal number; nil if the text is not a finite decimal number.
   private func number(_ text: String) -> Double? {
     let text = trimmed(text)
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),

@@ -87,7 +87,7 @@ extension WallTime {
     return nanoseconds
   }
 
-  /// Returns the seconds by which the time is ahead of UTC.
+  /// Returns the seconds by which the time zone is ahead of UTC.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int? {
     if rest.isEmpty || take(&rest, "Z") { return 0 }
     let isAhead = take(&rest, "+")

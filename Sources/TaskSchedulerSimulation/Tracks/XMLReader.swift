@@ -3,10 +3,10 @@ import TaskSchedulerCore
 /// Reads the part of XML that GPX files use: elements, attributes, text, comments, CDATA sections
 /// and processing instructions.
 ///
-/// The reader refuses a document type declaration, because its entities could expand to a huge
-/// text, and limits the depth of the elements. It does not replace references such as `&amp;`,
-/// because numbers and times contain none. It works on bytes, in every encoding in which ASCII
-/// characters are single bytes.
+/// The reader limits the depth of the elements. It refuses a document type declaration, because its
+/// entities could expand to a huge text. It does not replace references such as `&amp;`, because
+/// numbers and times contain none. It works on bytes, in every encoding in which ASCII characters
+/// are single bytes.
 struct XMLReader {
   /// The start of an element.
   struct Element: Equatable {
@@ -46,7 +46,7 @@ struct XMLReader {
   private var index = 0
   /// The names of the open elements, the outermost first.
   private var open: [Range<Int>] = []
-  /// Whether the innermost open element has no content, as `<a/>`.
+  /// Whether the innermost open element has no content, such as `<a/>`.
   private var isEmptyElement = false
   private var hasRoot = false
 
@@ -115,7 +115,8 @@ struct XMLReader {
     if index < range.upperBound { advance(to: range.upperBound) }
   }
 
-  /// Moves past a comment or the like. Returns the range of its content.
+  /// Moves past a comment, a CDATA section or a processing instruction. Returns the range of its
+  /// content.
   private mutating func content(
     from start: StaticString, to end: StaticString, _ what: String
   ) throws(TrackProblem) -> Range<Int> {

@@ -13,8 +13,8 @@ struct SimulatedAudio {
     var isLowered: Bool
     var isRunning: Bool
     var isMuted: Bool
-    /// The number of the memory in which the server keeps the stream's mute and volume for the next
-    /// stream.
+    /// The number of the entry in which the server remembers the stream's mute and volume for the
+    /// next stream.
     let memory: UInt32
     /// Whether the process plays silence.
     var isSilent: Bool
@@ -65,8 +65,8 @@ struct SimulatedAudio {
       memory: number, isSilent: isSilent)
   }
 
-  /// Returns the number of the server's memory for a stream. Streams of different applications with
-  /// the same role share a memory, except those with the role `other`.
+  /// Returns the number of the server's entry for a stream. Streams of different applications with
+  /// the same role share an entry, except those with the role `other`.
   private static func memory(of key: ApplicationKey, _ role: AudioRole) -> UInt32 {
     switch role {
     case .other: key.id.name.utf8.reduce(10) { $0 &* 31 &+ UInt32($1) } | 16
@@ -77,7 +77,7 @@ struct SimulatedAudio {
     }
   }
 
-  /// Notes that the daemon has handled a report.
+  /// Records that the daemon has handled a report.
   mutating func reported(_ snapshot: AudioSnapshot) {
     for stream in snapshot.streams where stream.isRunning { streams[stream.id]?.hasRun = true }
   }
@@ -86,7 +86,7 @@ struct SimulatedAudio {
 
   mutating func toggleSilence(_ id: AudioStreamID) { streams[id]?.isSilent.toggle() }
 
-  /// Pauses or continues all playback streams of a process but those of a phone call.
+  /// Pauses or continues all playback streams of a process except those of a phone call.
   mutating func setRunning(_ isRunning: Bool, of process: Int) {
     for (id, stream) in streams
     where stream.process == process && id.direction == .playback && stream.role != .phone {
@@ -135,7 +135,7 @@ struct SimulatedAudio {
 // The actions of players and recorders, and of the agent that reports them. Agents report late,
 // report wrong streams, carry out orders late, and die.
 extension Simulation {
-  /// After some actions, performs one action on the audio server of a user.
+  /// After some of the numbered actions, performs one action on the audio server of a user.
   func actOnAudio(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .audio, UInt64(number))
     guard configuration.hasSessionAgents, chance.happens(500) else { return }

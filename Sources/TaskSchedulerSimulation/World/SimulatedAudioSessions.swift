@@ -2,8 +2,9 @@ import TaskSchedulerCore
 
 // The actions of applications that set their audio sessions, and that react to interruptions.
 extension Simulation {
-  /// After some actions, lets an application set its audio session. The application may be
-  /// suspended, may be terminating, or may no longer exist when the daemon receives the call.
+  /// After some of the numbered actions, lets an application set its audio session. The application
+  /// may be suspended, may be terminating, or may no longer exist when the daemon receives the
+  /// call.
   func actOnAudioSessions(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .audioSessions, UInt64(number))
     guard configuration.hasSessionAgents, chance.happens(250) else { return }

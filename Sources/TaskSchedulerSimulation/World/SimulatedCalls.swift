@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 // Phone calls of a modem and of applications.
 extension Simulation {
-  /// After some actions, begins, answers or ends a phone call.
+  /// After some of the numbered actions, begins, answers or ends a phone call.
   func actOnCalls(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .calls, UInt64(number))
     guard configuration.hasSessionAgents, chance.happens(60) else { return }

@@ -14,8 +14,9 @@ struct SimulatedConfiguration {
   init(seed: UInt64) {
     self.seed = seed
     var chance = SeededGenerator(seed: seed, .policy)
-    // The second seat follows from the seed without a random draw, so that the other values of a
-    // seed stay the same. It is either a separate seat or a terminal within the first seat.
+    // The second seat follows from the seed without a random draw, which would change the later
+    // draws of the same seed. The second seat is either a separate seat or a terminal within the
+    // first seat.
     let second = SeatID(seed.isMultiple(of: 2) ? "seat1" : "seat0/pts/1:7")
     seats = Array([SeatID("seat0"), second].prefix(1 + chance.below(2)))
     let nameCount = 2 + chance.below(Self.names.count - 1)
@@ -39,8 +40,8 @@ struct SimulatedConfiguration {
           locationServices: locationServices(manifests.count, index),
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
           seat: chance.pick(seats), namesSeat: chance.happens(700),
-          // The signal does not use a random draw, so that the other values of a seed stay the
-          // same.
+          // The signal does not use a random draw, which would change the later draws of the same
+          // seed.
           stopSignal: manifests.count % 3 == 2 ? Signal(2) : .terminate))
     }
     return manifests
@@ -103,7 +104,7 @@ struct SimulatedConfiguration {
     policy.duckLevel = chance.pick([20, 20, 20, 1, 60, 100])
   }
 
-  /// Returns whether an audio server lowers or pauses streams by their roles itself.
+  /// Returns whether an audio server itself lowers or pauses streams by their roles.
   ///
   /// Most servers never do so. Some always do so, and some change at a restart of the server.
   func managesRoles(ofServer number: UInt64) -> Bool {

@@ -59,8 +59,8 @@ enum PlannedLocationEvent {
   case storeAnswers(LocationEvent, generation: Int)
 }
 
-// The sources report locations while the daemon needs them. They report late, twice and wrongly,
-// and they vanish and return.
+// The sources report locations while the daemon needs locations. Sources report late, twice and
+// wrongly, and they vanish and return.
 extension Simulation {
   /// Returns a new stream of random numbers, for a choice about the location that does not belong
   /// to a numbered action.

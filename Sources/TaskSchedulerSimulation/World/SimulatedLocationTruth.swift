@@ -49,7 +49,7 @@ extension Simulation {
     schedule(after: Self.comparisonInterval, .location(.comparison))
   }
 
-  /// Compares the side of each boundary that the scheduler knows with the true position. Reports a
+  /// For each region, compares the side that the scheduler knows with the true position. Reports a
   /// violation if they differ for too long.
   func compareWithTruth() {
     if location.comparison.isOver { return }

@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
-// Applications that use the location, users that answer questions, and operators that decide and
-// simulate locations.
+// Applications that use the location, users that answer questions, and operators that authorize
+// applications and simulate locations.
 extension Simulation {
-  /// After some actions, performs one action about the location.
+  /// After some of the numbered actions, performs one action about the location.
   func actOnLocation(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .location, UInt64(number))
     guard configuration.usesLocation, chance.happens(300) else { return }

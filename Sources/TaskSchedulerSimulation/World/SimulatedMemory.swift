@@ -13,7 +13,7 @@ struct SimulatedMemory {
 // Shortages of memory, drawn from the seed. They use a separate stream of random numbers, so that
 // the other actions of a seed do not depend on them.
 extension Simulation {
-  /// After some actions, makes memory short or simulates a warning.
+  /// After some of the numbered actions, makes memory short or simulates a warning.
   func runShort(_ action: Int) {
     var chance = SeededGenerator(seed: options.seed, .memory, UInt64(action) + 1)
     guard chance.happens(60) else { return }

@@ -6,7 +6,7 @@ extension Simulation {
     .play, .pause, .playPause, .next, .previous, .stop, .seek(.seconds(-10)),
   ]
 
-  /// After some actions, performs one action on the media players of a user.
+  /// After some of the numbered actions, performs one action on the media players of a user.
   func actOnPlayers(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .players, UInt64(number))
     guard configuration.hasSessionAgents, chance.happens(400) else { return }
@@ -53,7 +53,7 @@ extension Simulation {
       let lag = chance.happens(faults[.messagesAreSlow]) ? chance.below(Nanoseconds.second) : 0
       send(.playerCalled(user, id, call), of: user, after: lag)
     }
-    // A second read comes when the player is suspended again.
+    // The second read comes when the player may be suspended again.
     if call == .read, chance.happens(500) {
       let lag = Nanoseconds.second + chance.below(3 * Nanoseconds.second)
       schedule(after: lag, .arrives(.session(.playerCalled(user, id, .read))))

@@ -65,8 +65,8 @@ final class SimulatedProcess {
   /// Whether the daemon has sampled the use since it last stopped the program.
   var isSampled = false
 
-  /// Adds the resource use since the last call. Call this before each change of the process's state
-  /// or throttle.
+  /// Adds the resource use since the last call of this method. Call it before each change of the
+  /// process's state or throttle.
   func count(until now: UInt64) {
     let time = isStopped || !isAlive ? 0 : now - min(now, countedAt)
     countedAt = now
@@ -126,7 +126,7 @@ enum PlannedEvent {
   case storeWrites(generation: Int)
   /// The store has reported all results of the last write.
   case storeRests(generation: Int)
-  /// A trigger of the kernel fires. `again` is the number of further times that it may fire.
+  /// The kernel reports memory pressure. `again` is the number of further reports.
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)

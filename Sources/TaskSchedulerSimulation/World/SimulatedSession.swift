@@ -32,13 +32,14 @@ struct SimulatedSession {
   }
 }
 
-// The actions in a session: users work with windows and lock screens. Session agents report windows
-// late, report wrong windows, and die.
+// The actions in a session: users work with windows, and screens are locked. Session agents report
+// windows late, report wrong windows, and die.
 extension Simulation {
   /// The visibilities that an agent can report.
   private static let reportable: [WindowVisibility] = [.focused, .visible, .hidden]
 
-  /// After some actions, performs one action in a session. Half of the seeds have no session agent.
+  /// After some of the numbered actions, performs one action in a session. Half of the seeds have
+  /// no session agent.
   func actInSession(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .session, UInt64(number) + 2)
     guard configuration.hasSessionAgents, chance.happens(600) else { return }

@@ -72,7 +72,7 @@ struct SimulatedSockets {
     return ready
   }
 
-  /// Returns an instance with unread data that meets a condition.
+  /// Returns an instance that has unread data and meets a condition.
   func unread(where condition: (InstanceID) -> Bool) -> InstanceID? {
     held.first { !$0.conditions.isEmpty && condition($0.instance) }?.instance
   }

@@ -38,7 +38,8 @@ final class SimulatedStore {
     shown.suffix(Self.unshownMax).count { $0.application.owner == user }
   }
 
-  /// Returns the ids of an application's stored notifications, or only `id` if it is one of them.
+  /// Returns the ids of an application's stored notifications. With an `id`, returns only this id,
+  /// or no id if the notification is not stored.
   func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     rows.filter { $0.value.application == key && (id == nil || $0.key == id) }.map(\.key).sorted()
   }

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 // The volumes of streams. Users change them, and agents lower and restore them.
 extension Simulation {
-  /// How much a volume may differ from a volume of an order and still count as the same.
+  /// The greatest difference between two volumes that still count as the same.
   private static let volumeTolerance = 64
 
   /// Lets the user change the volume of a stream.

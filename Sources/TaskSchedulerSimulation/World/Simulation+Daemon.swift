@@ -67,8 +67,8 @@ extension Simulation {
     current = (seen, now)
   }
 
-  /// Returns whether the event may be missing from the event log, because the next daemon receives
-  /// it again.
+  /// Returns whether the event may be missing from the event log. The next daemon receives such an
+  /// event again.
   private func mayBeLost(_ event: Event) -> Bool {
     event.request != nil || event == .scheduler(.deadlineReached)
   }
@@ -152,8 +152,8 @@ extension Simulation {
     schedule(after: delay, .daemonStarts)
   }
 
-  /// Starts the next daemon, which replays the event log. Then reports what has changed during the
-  /// absence.
+  /// Starts the next daemon, which replays the event log. Then reports what has changed while the
+  /// daemon was down.
   func start() {
     var chance = draw(.deaths)
     let replay: Replay
@@ -166,7 +166,7 @@ extension Simulation {
       return report("replay", "the event log is not usable: \(problem)")
     }
     guard waitingCalls(replay) == unanswered.union(replies(replay.effectsLeft)) else {
-      return report("replay", "the calls that wait are not those at the daemon's death")
+      return report("replay", "the calls that wait for a reply are not those at the daemon's death")
     }
     guard
       schedulerAtDeath.map({ StoredWriter.bytes(of: $0) })
@@ -179,7 +179,7 @@ extension Simulation {
     recoveryCount += 1
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
-    // If the event log has no record of the call, its message is still in the socket.
+    // If the event log has no record of the call, the message of the call is still in the socket.
     if let call, !replay.isCallWritten { waiting.insert(call, at: 0) }
     call = nil
     let keepsConnections = chance.happens(600)

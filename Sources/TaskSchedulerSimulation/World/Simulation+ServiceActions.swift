@@ -140,7 +140,7 @@ extension Simulation {
     send(.switcher(.setSnapshot(request, id, snapshot)))
   }
 
-  /// Reports pictures that no service manager kept when the daemon died.
+  /// Reports the loss of the pictures, because no service manager kept them when the daemon died.
   func losePictures() {
     let pictures = pump.scheduler.pictures
     if !pictures.isEmpty { post(.switcher(.lost(pictures))) }

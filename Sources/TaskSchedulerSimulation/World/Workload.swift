@@ -24,7 +24,7 @@ public struct Workload: Sendable {
     /// later.
     case adopt(
       ApplicationKey, LaunchTarget, SeatID, AdoptionOptions, opensAfterNanoseconds: UInt64)
-    // A new process opens its event stream.
+    // A new process registers its application, and so opens its event stream.
     case register(ApplicationKey, LaunchTarget, SeatID)
     case begin(process: Int, name: String?)
     case end(process: Int, TaskID)

@@ -1,4 +1,4 @@
-/// A field of a Varlink message, which is a call or a reply.
+/// A field of a Varlink call or of a Varlink reply.
 enum EnvelopeField: UInt8, CaseIterable {
   case method, parameters, more, oneway, upgrade, continues, error
 
@@ -20,7 +20,7 @@ enum EnvelopeField: UInt8, CaseIterable {
     }
   }
 
-  /// All fields. This is a constant, because `allCases` makes a new array for each call.
+  /// All fields. This is a constant, because `allCases` makes a new array each time.
   private static let all = allCases
 
   fileprivate static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> EnvelopeField? {

@@ -19,9 +19,9 @@ public struct MessageScanner: Hashable, Sendable {
   /// Returns the length of the first message, including its terminating NUL; nil if the message is
   /// incomplete.
   ///
-  /// `stream` must start with the same message until this function returns a length; the scanner
-  /// skips the bytes that it has examined. After that, the caller must remove the message from the
-  /// stream before the next call.
+  /// Until the function returns a length, each `stream` must start with the same message, because
+  /// the scanner skips the bytes that it has examined. When the function has returned a length, the
+  /// caller must remove the message from the stream before the next call.
   public mutating func scan(
     _ stream: UnsafeRawBufferPointer
   ) throws(ProtocolViolation) -> Int? {

@@ -204,8 +204,7 @@ struct InterfaceParser {
     return offset == bytes.count
   }
 
-  /// Skips white space and then `mark`. Returns false if the text continues with anything else than
-  /// `mark`.
+  /// Skips white space and then `mark`. Returns false if anything other than `mark` follows.
   private mutating func skip(_ mark: String) -> Bool {
     skipSpace()
     guard bytes[offset...].starts(with: mark.utf8) else { return false }
@@ -213,8 +212,8 @@ struct InterfaceParser {
     return true
   }
 
-  /// Skips white space and comments, which end with their line. Stores the comment directly above
-  /// the next word in `commentLines`.
+  /// Skips white space and comments. A comment ends at the end of its line. Stores the comment
+  /// directly above the next word in `commentLines`.
   private mutating func skipSpace() {
     let start = offset
     var lines: Description.Comment = []
@@ -222,7 +221,7 @@ struct InterfaceParser {
     while let byte = peek() {
       if byte == UInt8(ascii: "#") {
         let line = commentLine()
-        // A comment after other words on its line belongs to those words.
+        // A comment at the end of a line of words belongs to those words, not to the next word.
         if newlines > 0 || start == 0 { lines.append(line) }
         newlines = 0
       } else if byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
@@ -238,7 +237,7 @@ struct InterfaceParser {
     commentEnd = offset
   }
 
-  /// Returns the text of the comment at `offset`, which ends with its line.
+  /// Returns the text of the comment that begins at `offset` and ends at the end of the line.
   private mutating func commentLine() -> String {
     offset += 1
     if peek() == 0x20 { offset += 1 }

@@ -88,8 +88,8 @@ public struct JSONParser {
 
   /// Returns whether the object already has a member with this name.
   ///
-  /// Compares the names one by one while the object is small. Beyond that, uses a set, so that an
-  /// object with many names does not take quadratic time.
+  /// Compares the names one by one while the object is small. For a larger object, uses a set, so
+  /// that an object with many names does not take quadratic time.
   private func isDuplicate(
     _ name: String, of members: [JSONValue.Member], _ names: inout Set<String>
   ) -> Bool {

@@ -36,8 +36,8 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Returns the value of the member with a name; nil if there is none, or if this is not an
-  /// object.
+  /// Returns the value of the member with this name; nil if there is no such member, or if this
+  /// value is not an object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.value(named: name)
@@ -45,8 +45,8 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension Array where Element == JSONValue.Member {
-  /// Returns the value of the member with a name. Objects in messages are small, so a linear search
-  /// is faster than a table.
+  /// Returns the value of the member with this name. Objects in messages are small, so a linear
+  /// search is faster than a table.
   @inlinable
   func value(named name: String) -> JSONValue? {
     for member in self where member.name == name {
@@ -80,7 +80,7 @@ extension JSONValue: CustomStringConvertible {
   }
 }
 
-/// The reason why a text is not valid JSON for a message, and the place.
+/// The reason why a text is not valid JSON for a message, and the place of the mistake.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The offset of the wrong byte from the start of the text.
   public let offset: Int

@@ -49,7 +49,8 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
   /// The path of the field within the parameters, with dots: `tasks[0].name`. Empty for the
   /// parameters as a whole.
   public let parameter: String
-  /// The problem, as one sentence without a period. The error reply does not contain it.
+  /// The problem, as one sentence without a period. The error reply names only the field, and not
+  /// the problem.
   public let problem: String
 
   public init(parameter: String, problem: String) {
@@ -65,8 +66,8 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
     ParameterError(parameter: "", problem: "expected \(kind), not \(json.kind)")
   }
 
-  /// Returns the same error with a longer path: `place` is the field or the element that contains
-  /// the value, such as `name` or `[0]`.
+  /// Returns the same error with `place` at the start of the path. `place` is the field or the
+  /// element that contains the value, such as `name` or `[0]`.
   func within(_ place: String) -> ParameterError {
     let dot = parameter.isEmpty || parameter.hasPrefix("[") ? "" : "."
     return ParameterError(parameter: place + dot + parameter, problem: problem)

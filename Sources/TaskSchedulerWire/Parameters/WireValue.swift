@@ -1,7 +1,8 @@
 /// A value of a field of a message.
 ///
 /// Decoding is strict. A float is not an int. A text with U+0000 is refused, because a path or a
-/// name would end there. Each error names the field by its path.
+/// name would end at that character when it is passed to the kernel. Each error names the field by
+/// its path.
 public protocol WireValue: Hashable, Sendable {
   /// Decodes the value. The error's path starts at the value itself.
   init(reading json: JSONValue, _ context: ReadingContext) throws(ParameterError)
@@ -34,7 +35,7 @@ public struct NoFields: WireStructure {
 
 /// The properties of a message on which the decoding of its values depends.
 public struct ReadingContext {
-  /// The decoder's action on fields that a structure does not know.
+  /// What the decoder does with fields that the structure does not declare.
   enum UnknownFields {
     /// Refuse the message. Calls use this, so that the daemon overlooks no mistyped field, and no
     /// field that a newer client relies on.
@@ -80,7 +81,7 @@ extension JSONValue {
   }
 
   /// Decodes the parameters of a reply as the output of a method. Ignores fields that the type does
-  /// not know, because a newer daemon may send them.
+  /// not declare, because a newer daemon may send them.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(parameters: self, unknownFields: .ignored)
   }

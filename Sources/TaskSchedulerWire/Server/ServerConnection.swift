@@ -2,7 +2,7 @@
 /// to send. It does no I/O.
 ///
 /// It handles one call at a time. While `isBusy`, the owner leaves further messages in the socket,
-/// so that the replies leave in the order of the calls.
+/// so that the replies are sent in the order of the calls.
 public struct ServerConnection {
   /// The action that the owner must take after a message.
   public enum Action: Sendable {
@@ -66,7 +66,7 @@ public struct ServerConnection {
   /// Handles one whole message, without its terminating NUL. `fileDescriptorCount` is the number of
   /// descriptors that came with it.
   ///
-  /// Must not be called while `isBusy`, nor after a `close`.
+  /// Do not call this function while `isBusy` is true, or after it has returned `close`.
   public mutating func receive(
     _ message: UnsafeRawBufferPointer, fileDescriptorCount: Int = 0, output: inout [UInt8]
   ) -> Action {
@@ -131,8 +131,8 @@ public struct ServerConnection {
 
   // MARK: - Sending
 
-  /// Replies to the call. Appends nothing if the call is oneway. With `continues`, which only a
-  /// call with `more` allows, the call stays open for more replies.
+  /// Replies to the call. Appends nothing if the call is oneway. With `continues`, the call stays
+  /// open for more replies; only a call with `more` allows this.
   public mutating func reply(
     _ parameters: some WireValue, continues: Bool = false, output: inout [UInt8]
   ) {

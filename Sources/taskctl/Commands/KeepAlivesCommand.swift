@@ -10,7 +10,7 @@ struct KeepAlivesCommand: DaemonCommand {
       The daemon calls a handler at least once in each INTERVAL, by its DEADLINE at the latest. It \
       calls the handlers of all applications in common bursts, so that the device wakes as rarely \
       as their deadlines allow. PLANNED is the next burst that includes the handler. With --json: \
-      {"keepAlives": […]}, each with its application, owner and instance.
+      {"keepAlives": […]}; each element has the application, its owner and the instance.
 
       Example: taskctl keepalives
       """)

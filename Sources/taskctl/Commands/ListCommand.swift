@@ -35,7 +35,7 @@ struct ListCommand: DaemonCommand {
     transform: ListCommand.states)
   var states: [[ControlInterface.State]] = []
 
-  @Flag(help: "Print neither the header nor the summary line.")
+  @Flag(help: "Omit the header and the summary line.")
   var noLegend = false
 
   @Argument(

@@ -47,9 +47,9 @@ struct LocationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the regions that applications monitor.",
       discussion: """
-        DISTANCE is the distance between the location and the center of the region. MACHINE says \
-        whether the machine is inside, as far as the daemon knows. With --json: {"regions": […]}, \
-        each with its application and owner.
+        DISTANCE is the distance between the newest location and the center of the region. MACHINE \
+        says whether the machine is inside, as far as the daemon knows. With --json: \
+        {"regions": […]}; each element has the application and its owner.
 
         Example: taskctl location regions org.example.places
         """)
@@ -207,7 +207,7 @@ struct LocationCommand: ParsableCommand {
 struct UserOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only for the applications of this user, by name or uid.", valueName: "user"),
+      "Show only the applications of this user, by name or uid.", valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?
 }

@@ -76,7 +76,7 @@ struct MonitorScreen {
   let until: ControlInterface.State?
   /// A description of the daemon that taskctl called.
   let daemon: String
-  /// Whether the application has been in the awaited state and the snapshot has been printed.
+  /// Whether the application has been in the awaited state and the initial table has been printed.
   var isDone: Bool { isReached && isReady }
   private var isReached = false
   private var isReady = false
@@ -103,7 +103,7 @@ struct MonitorScreen {
   }
 
   /// Returns the text for one reply; empty for a reply about an application that the filter omits.
-  /// Without --json, the text is also empty until the snapshot is complete.
+  /// Without --json, the text is also empty until the daemon has reported all applications.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
       ids.append(known.application)

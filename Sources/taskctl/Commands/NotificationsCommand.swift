@@ -24,8 +24,8 @@ struct NotificationsCommand: ParsableCommand {
       abstract: "List notifications by the time at which they fire.",
       discussion: """
         A scheduled notification waits for its time. A fired notification waits for a desktop that \
-        shows it. For a presented notification, a desktop has shown it, or the active application \
-        has received it.
+        shows it. A presented notification was shown by a desktop or received by the active \
+        application.
 
         Example: taskctl notifications list org.example.mail
         """)

@@ -15,11 +15,11 @@ struct PostLocationCommand: DaemonCommand {
       If you are an operator, the applications of all users receive it; otherwise only yours.
 
       With --gpx, the command plays the points of the file at their times. It plays the points of \
-      tracks (trkpt). Without tracks, it plays the points of routes (rtept); without both, the \
-      waypoints (wpt). If the points have no times, it posts a point each second. With --speed, it \
-      moves along the line through the points, and posts a location each second. Each location has \
-      the present time. If there is no point for 30 s, the command repeats the last one. Ctrl-C \
-      stops it.
+      tracks (trkpt). If the file has no tracks, it plays the points of routes (rtept); if it has \
+      no routes either, the waypoints (wpt). If the points have no times, it posts a point each \
+      second. With --speed, it moves along the line through the points, and posts a location each \
+      second. Each location has the present time. If no point is due for 30 s, the command repeats \
+      the last location. Ctrl-C stops it.
 
       The daemon reports that the machine has entered or left a region only if a location still \
       shows this after RegionDwell (20 s).
@@ -86,7 +86,7 @@ struct PostLocationCommand: DaemonCommand {
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?
 
-  /// The size limit of a GPX file, in bytes. A track of a day with a point in each second has some
+  /// The size limit of a GPX file, in bytes. A track of one day with one point per second has about
   /// 20 MB.
   private static let bytesMax = 1 << 26
 

@@ -25,9 +25,9 @@ struct ReleaseCommand: ParsableCommand {
       systemd runs this command when taskschedd.service stops and does not start again. Run it by \
       hand only if systemd did not start the daemon that has died.
 
-      Exit codes: 0 success, or nothing to release; 1 the command could not resume a process or \
-      restore a priority, a daemon runs, the event log is damaged, or --event-log does not name an \
-      event log.
+      Exit codes: 0 success, or nothing to release; 1 if a daemon runs, if the event log is \
+      damaged, if --event-log does not name an event log, or if the command could not resume a \
+      process or restore a priority.
 
       With --json: "resumed", "restoredPriorities" and "failures".
 
@@ -145,7 +145,7 @@ struct ReleaseCommand: ParsableCommand {
       }
       throw Self.unreadable("there is no \(path)")
     }
-    // The socket of the daemon that wrote the event logs: beside their directory, unless the
+    // The socket of the daemon that wrote the event logs. It is beside their directory, unless the
     // options name a socket.
     func socket(besideFolder directory: String) -> String {
       eventLog == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
@@ -244,8 +244,8 @@ struct ReleaseCommand: ParsableCommand {
         report.failures.append("the event log \(path): \(error)")
       }
     }
-    // The event log may be missing, or may not contain the last suspensions. Search for processes
-    // with the daemon's markers in their environment, too.
+    // The event log may be missing, or may not contain the last suspensions. Therefore also search
+    // for processes with the daemon's markers in their environment.
     report.add(
       ProcessRelease.resume(EnvironmentMarkers(socket: eventLogs.socket), in: try ProcFS()))
     return report

@@ -8,7 +8,7 @@ struct RemoteCommand: DaemonCommand {
     commandName: "remote",
     abstract: "Send a media command to the application that played last.",
     discussion: """
-      Does what a media key does, also without a desktop. Two kinds of applications receive \
+      Does what a media key does, even without a desktop. Two kinds of applications receive \
       commands: media players on the session bus, and applications with mode audio and an event \
       stream. The command goes to the application that plays, or else to the one that played last. \
       If that application is suspended, the daemon resumes it. A media player may ignore a command \

@@ -13,8 +13,9 @@ struct RunCommand: DaemonCommand {
       taskschedd. Options of taskctl precede the name of the program: all words after it are \
       arguments of the program.
 
-      The terminal is the program's seat: another program that you run there sends this one to the \
-      background. Without a terminal the program has a seat of its own and does not displace others.
+      The terminal is the program's seat: another managed program that you start there sends this \
+      one to the background. Without a terminal the program has a seat of its own and does not \
+      displace others.
 
       The exit code is the exit code of the program: 128 + N if signal N ended it, 127 if it does \
       not exist, 126 if the system cannot execute it. If taskschedd terminates the program, \

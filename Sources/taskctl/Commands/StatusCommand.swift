@@ -21,7 +21,9 @@ struct StatusCommand: DaemonCommand {
   @OptionGroup var ownerOption: OwnerOption
 
   @Argument(
-    help: ArgumentHelp("The application's id; the default is the daemon.", valueName: "app"),
+    help: ArgumentHelp(
+      "The application's id; without it, the command prints a summary of the daemon.",
+      valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
 

@@ -12,9 +12,9 @@ struct SwitcherCommand: DaemonCommand {
       Shows the applications of a seat, the most recently active one first. On a terminal, the \
       arrow keys or j and k select one, Enter activates it, x removes it from the switcher and \
       terminates it, and q, Esc or Ctrl-C leaves. The list changes as the applications do. Without \
-      a terminal, and with --plain or --json, the command prints the list.
+      a terminal, or with --plain or --json, the command prints the list.
 
-      Without --seat, --owner and --all, the command shows the first of these seats that has an \
+      Without --seat, --owner or --all, the command shows the first of these seats that has an \
       application in the switcher: your terminal, then your login session, if that session is not \
       graphical. If neither has such an application, the command shows your graphical session.
 
@@ -39,7 +39,7 @@ struct SwitcherCommand: DaemonCommand {
   @Flag(help: "Show the applications of all seats.")
   var all = false
 
-  @Flag(help: "Print the list, also on a terminal.")
+  @Flag(help: "Print the list, even on a terminal.")
   var plain = false
 
   func validate() throws {

@@ -8,7 +8,7 @@ struct TasksCommand: DaemonCommand {
     abstract: "List outstanding background tasks.",
     discussion: """
       EXPIRED is 'yes' after the daemon has called the task's expiration handler. With --json: \
-      {"tasks": […]}, each with its application, owner and instance.
+      {"tasks": […]}; each element has the application, its owner and the instance.
 
       Example: taskctl tasks
       """)

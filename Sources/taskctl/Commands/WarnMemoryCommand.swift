@@ -26,7 +26,7 @@ struct WarnMemoryCommand: DaemonCommand {
 
   @OptionGroup var ownerOption: OwnerOption
 
-  @Flag(help: "Print the order of termination, and do nothing.")
+  @Flag(help: "Print the order of termination, and send no warning.")
   var dryRun = false
 
   func validate() throws {

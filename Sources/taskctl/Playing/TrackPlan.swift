@@ -33,8 +33,9 @@ struct TrackPlan {
   /// Creates the plan for a track.
   ///
   /// - Parameters:
-  ///   - speed: The speed in meters per second, one of ``speeds``; nil for the times of the points.
-  ///   - factor: The speed factor, one of ``factors``.
+  ///   - speed: The speed in meters per second, in the range ``speeds``; nil to use the times of
+  ///     the points.
+  ///   - factor: The speed factor, in the range ``factors``.
   /// - Throws: A mistake in the times of the points.
   init(_ track: Track, speed: Double?, factor: Double) throws(TrackProblem) {
     points = track.points
@@ -49,7 +50,7 @@ struct TrackPlan {
     }
   }
 
-  /// Returns whether the points have times, which all or none of them must have.
+  /// Returns whether the points have times. Either all points must have times, or none.
   private static func haveTimes(_ points: [Track.Point]) throws(TrackProblem) -> Bool {
     guard points.contains(where: { $0.time != nil }) else { return false }
     var last: WallTime?
@@ -73,7 +74,7 @@ struct TrackPlan {
   /// The time from the first location to the last one.
   var duration: Duration { stop(count - 1).at }
 
-  /// Returns the location with an index, which is less than ``count``.
+  /// Returns the location at an index, which must be less than ``count``.
   func stop(_ index: Int) -> Stop {
     switch pace {
     case .times:
@@ -88,8 +89,8 @@ struct TrackPlan {
     }
   }
 
-  /// Returns a point. If the file has no speed or no course for the point, computes them from the
-  /// previous point.
+  /// Returns the point at an index. If the file has no speed or no course for the point, computes
+  /// the missing value from the previous point.
   private func moving(_ index: Int) -> Track.Point {
     var point = points[index]
     guard index > 0 else { return point }

@@ -47,7 +47,7 @@ struct TrackPlayer {
   }
 
   /// Waits until an instant, and repeats the last location meanwhile. A repeated location has no
-  /// speed and no course, because the machine rests.
+  /// speed and no course, because the simulated machine rests.
   private func wait(until end: UInt64, repeating last: Track.Point?) throws {
     var now = clock.now()
     while now < end {

@@ -3,7 +3,7 @@ import TaskSchedulerWire
 /// The sentences of `taskctl why` about the location.
 enum LocationUseText {
   /// Returns descriptions of the location events that resume or launch the application. Each
-  /// description completes a sentence that ends with "when".
+  /// description follows the word "when" in a sentence.
   static func events(_ application: ControlInterface.Application) -> [String] {
     if obstacle(application) != nil { return [] }
     return application.location.compactMap { service in
@@ -41,7 +41,7 @@ enum LocationUseText {
     case .terminatedByOperator, .terminatedByUser:
       return [
         "It monitors the location, but an operator or the user terminated it. The daemon does not "
-          + "launch it for the location until it is launched again."
+          + "launch it for the location until an operator or the user has launched it."
       ]
     case .exited, .crashed, .unknown, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
       .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse, .optedOut,
@@ -50,7 +50,7 @@ enum LocationUseText {
     }
     return application.launchable && application.multitasking
       ? ["The daemon launches it when \(when)."]
-      : ["The daemon cannot launch it when \(when), but tells it this as soon as it runs."]
+      : ["The daemon cannot launch it when \(when), but informs it as soon as it runs."]
   }
 
   /// Returns the sentences about continuous updates, and the reason if the daemon tells the

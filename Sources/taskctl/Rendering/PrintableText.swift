@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Text from an untrusted source, escaped for a terminal. The core decides what is escaped, for all
-/// programs alike.
+/// Text from an untrusted source, escaped for a terminal. The implementation is in
+/// `TaskSchedulerCore`, so that all programs escape the same characters.
 typealias PrintableText = TaskSchedulerCore.PrintableText
 
 extension PrintableText {

@@ -149,7 +149,8 @@ enum WhyText {
     var lines = explanation.windows == .hidden ? ["Its windows are hidden."] : []
     lines.append("Nothing entitled it to run any longer" + last(explanation, context))
     if instance.audio.contains(.muted), !application.backgroundModes.contains("audio") {
-      lines.append("What it plays does not entitle it to run, because it has no mode audio.")
+      lines.append(
+        "What it plays does not entitle it to run, because it does not have the mode audio.")
     }
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
     if instance.heldChanges > 0 {

@@ -80,7 +80,8 @@ extension ControlInterface.LaunchReason {
 }
 
 extension ControlInterface.EndKind {
-  /// Whether the daemon terminated the application, also by request, or stopped managing it.
+  /// Whether the daemon terminated the application, on its own or by request, or stopped managing
+  /// it.
   var isByDaemon: Bool {
     switch self {
     case .exited, .crashed, .unknown: false

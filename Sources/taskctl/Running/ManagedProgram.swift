@@ -19,7 +19,7 @@ struct ManagedProgram {
   /// The exit code that shells return for a program that they cannot execute.
   static let notExecutable: Int32 = 126
 
-  /// Runs the program until it exits, and throws its exit code unless that is 0.
+  /// Runs the program until it exits. Throws the exit code of the program unless the code is 0.
   func run(_ options: ConnectionOptions) throws {
     let connection = try options.connect()
     let path = try ProgramPath.find(arguments[0])

@@ -29,7 +29,7 @@ struct Supervision: ~Copyable {
   /// The notices to print; nil for none.
   private let notices: SuspensionNotices?
   private var isAnnounced = false
-  /// The signal because of which taskctl terminated the suspended program.
+  /// The signal for which taskctl terminated the suspended program.
   private var endedBy: Int32?
 
   /// Blocks the signals that taskctl handles. Call this after the child exists, because the child
@@ -151,7 +151,7 @@ struct Supervision: ~Copyable {
   private mutating func announce() {
     let isSuspended = monitor.state == .suspended
     guard isSuspended != isAnnounced, endedBy == nil else { return }
-    // taskctl prints another message about the end of the program.
+    // At the end of the program, taskctl prints another message.
     if !isSuspended, monitor.state == .notRunning { return }
     isAnnounced = isSuspended
     if isSuspended {

@@ -144,10 +144,10 @@ extension ControlInterface.Failure {
     }
   }
 
-  /// Returns the sentence of the error that no application of a user has played.
+  /// Returns the sentence of the error `nothingPlayed` about the applications of a user.
   static func sentence(nothingPlayedBy user: String) -> String {
-    "no media player of \(user), and no other application with mode audio and an event stream, has"
-      + " played audio since it started; play something in one, or name another user with --owner"
+    "no running application of \(user) that receives media commands has played audio; play"
+      + " something in one, or name another user with --owner"
   }
 
   private func quoted(_ text: String) -> String { "'\(PrintableText.of(text))'" }

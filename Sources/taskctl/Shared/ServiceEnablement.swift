@@ -20,7 +20,8 @@ enum ServiceEnablement {
 
   private enum Manager { case system, user }
 
-  /// Returns the systemd instance whose unit listens at this path; nil for any other path.
+  /// Returns the service manager of systemd whose unit listens at this path; nil for any other
+  /// path.
   private static func manager(of path: SocketPath) -> Manager? {
     if path == .system { return .system }
     return path == .user ? .user : nil

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Describes the messages to applications, other than callbacks, for users.
+/// Describes, for users, the messages that applications receive, except callbacks.
 enum NoticeText {
   static func words(_ notice: Notice) -> String {
     switch notice {

@@ -47,7 +47,7 @@ struct WorkerShare: ExpressibleByArgument {
   }
 }
 
-/// A worker's report about a seed, which takes one line.
+/// A worker's report about a seed, as one line of text.
 enum WorkerReport: Equatable {
   /// The worker starts the seed. If the worker dies, this seed is the cause.
   case began(UInt64)
@@ -75,7 +75,7 @@ enum WorkerReport: Equatable {
   }
 }
 
-/// A worker: runs its share of the seeds in this process and reports each on standard output.
+/// A worker: runs its share of the seeds in this process, and reports each seed on standard output.
 struct SeedWorker {
   let plan: SeedPlan
   let share: WorkerShare

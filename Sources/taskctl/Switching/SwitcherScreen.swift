@@ -59,7 +59,8 @@ struct SwitcherScreen {
   // MARK: Rendering
 
   /// Returns the lines of the screen, each at most as wide as the terminal. A list that does not
-  /// fit scrolls. With fewer than 4 lines there is no title, and with fewer than 3 no help.
+  /// fit scrolls. A terminal with fewer than 4 lines shows no title, and one with fewer than 3
+  /// lines shows no help.
   func lines(_ size: Size, _ context: RenderingContext) -> [String] {
     let painter = context.painter
     var above: [String] = []

@@ -117,7 +117,7 @@ struct SwitcherSession: ~Copyable {
   private mutating func take(_ signal: Int32) throws {
     switch signal {
     case SIGTSTP: try stopForShell()
-    // Another program, or a shell, may have changed the terminal meanwhile.
+    // A shell or another program may have changed the terminal while this process was stopped.
     case SIGCONT: try terminal.begin()
     // The next drawing has the new size.
     case SIGWINCH: break

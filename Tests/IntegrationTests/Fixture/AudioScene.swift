@@ -3,8 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A daemon with manifests of three applications, and an agent that reports what the test tells it
-/// to report. The applications have mode `audio` and separate seats.
+/// A daemon with manifests of three applications, and a simulated session agent. The applications
+/// have mode `audio` and separate seats.
 struct AudioScene {
   static let player = "org.test.player"
   static let other = "org.test.other"
@@ -16,9 +16,10 @@ struct AudioScene {
 
   /// Starts the daemon, and attaches the agent.
   ///
-  /// - Parameter policy: The settings besides `AudioGraceTime` and `EventTime`.
+  /// - Parameter policy: Settings in addition to `AudioGraceTime` and `EventTime`.
   init(policy: [(String, String)] = []) throws {
-    // With this EventTime, an event entitles its application to run until the acknowledgement.
+    // EventTime is so long that an event entitles its application to run until the application
+    // acknowledges the event.
     let times = [("AudioGraceTime", "10ms"), ("EventTime", "1h")]
     let manifests = [Self.player, Self.other, Self.third].enumerated().map {
       ($0.element, "background-modes = [\"audio\"]\nseat = \"seat\($0.offset + 1)\"")

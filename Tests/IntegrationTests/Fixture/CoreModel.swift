@@ -12,7 +12,7 @@ final class CoreModel {
   private(set) var scheduler = Scheduler()
   private(set) var eventCount = 0
   private var recordCount = 0
-  /// All answers so far in order, each with the event of its request.
+  /// All answers so far, in order, each with the event of its request.
   private(set) var answers: [Answer] = []
   private var asked: [RequestID: Event] = [:]
   /// The stream events that the core has sent to each instance, in order.
@@ -125,7 +125,8 @@ extension CoreModel {
 }
 
 extension Event {
-  /// Returns an operator's request with the given request id, and every other event unchanged.
+  /// Returns this event with the given request id if the event is an operator's request, and
+  /// unchanged otherwise.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
     case .operation(.activate(_, let key)): .operation(.activate(request, key))
@@ -155,7 +156,7 @@ extension Event {
     return asked(as: request) == other.asked(as: request)
   }
 
-  /// Whether the instance begins or ends a task with this event.
+  /// Whether this event is a call in which the instance begins or ends a task.
   func isTaskCall(of instance: InstanceID) -> Bool {
     switch self {
     case .application(.beginBackgroundTask(_, instance, _)),

@@ -16,7 +16,7 @@ final class DaemonFixture: Sendable {
     var options: [(String, String)] = []
     /// Settings of the policy by name: durations, numbers and flags.
     var policy: [(String, String)] = []
-    /// Manifests by id: the contents of each without its id.
+    /// The application ids and texts of the manifests. The fixture adds the key `id` to each text.
     var manifests: [(String, String)] = []
     /// The setting `SharedResources`.
     var resources: [String] = []
@@ -26,11 +26,12 @@ final class DaemonFixture: Sendable {
     var location: [(String, String)] = []
     /// Additional arguments of the command line.
     var arguments: [String] = []
-    /// Whether the test receives the daemon's sd_notify messages. If so, it must read all of them.
+    /// Whether the test receives the daemon's sd_notify messages. If so, the test must read all of
+    /// them.
     var hearsNotifications = false
 
     /// Settings with which the daemon ignores short memory pressure of the machine. Tests that are
-    /// not about memory use them, because other tests may cause pressure.
+    /// not about memory use these settings, because other tests may cause pressure.
     private static let unheard = [
       ("MemoryPressureStall", "10s"), ("MemoryPressureWindow", "10s"), ("MemoryQuietTime", "11s"),
     ]
@@ -57,7 +58,7 @@ final class DaemonFixture: Sendable {
   private let settings: Settings
   /// The socket of the daemon's sd_notify messages, if the test receives them.
   let notifications: NotifySocket?
-  /// The fixture of the previous daemon. This property keeps it alive, because its deinitializer
+  /// The fixture of the previous daemon. This reference keeps that fixture alive: its deinitializer
   /// would kill the processes that still run.
   private let earlier: DaemonFixture?
 

@@ -9,7 +9,8 @@ final class Inspection {
   private let model: CoreModel
   private(set) var facts = Facts()
 
-  /// The number of comparisons with the core, and of processes that were found stopped or running.
+  /// The number of comparisons with the core, and how many processes they found stopped and
+  /// running.
   struct Facts {
     var compared = 0
     var stopped = 0

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension TestApplication {
-  /// Schedules or presents a notification, and returns the answer.
+  /// Schedules a notification, or presents it now if there is no time. Returns the answer.
   func ask(
     _ content: JSONValue, at time: WallClockTime? = nil, repeats: String? = nil
   ) throws -> JSONValue {
@@ -19,7 +19,7 @@ extension TestApplication {
     return try call("ScheduleNotification", .object(parameters))
   }
 
-  /// Schedules a notification, or presents it now. Returns its id.
+  /// Schedules a notification, or presents it now if there is no time. Returns its id.
   @discardableResult
   func notify(
     _ title: String, at time: WallClockTime? = nil, repeats: String? = nil

@@ -47,13 +47,14 @@ func waitUntil(_ what: String, _ isReached: () throws -> Bool) throws {
   }
 }
 
-/// Uses the given CPU time in another process, so that every runnable process can run.
+/// Runs another process until it has used the given CPU time. A busy machine needs longer for this,
+/// so that all other processes can run meanwhile.
 func beBusy(milliseconds: Int) throws {
   let program = "import time\nwhile time.process_time() < float(\(milliseconds)) / 1000: pass"
   _ = try TestProcess.python(program).waitForExit()
 }
 
-/// The end of a program's output at a time when the test expects more.
+/// The error that a program's output has ended although the test expects more.
 struct OutputEnded: Error {
   let pid: Int32
   /// The exit of the program; nil if it still runs, or if another caller has waited for it.

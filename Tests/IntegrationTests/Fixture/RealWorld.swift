@@ -32,8 +32,8 @@ final class RealWorld {
     let pidfd: PIDFD
     /// The application; nil for a program that is not aware of the scheduler.
     let application: TestApplication?
-    /// The adopted process; nil if the program was not adopted. The deinitializer of `TestProcess`
-    /// kills the process.
+    /// The adopted process; nil if the program was not adopted. This reference keeps the process
+    /// alive: the deinitializer of `TestProcess` would kill it.
     let adopted: TestProcess?
     var tasksEnded: [TaskID] = []
 
@@ -149,8 +149,8 @@ final class RealWorld {
       try application.process.writeLine("stream \(other.name)")
       try wait(process, for: [.refused])
     case .exit(let process, let status): try kill(process, status)
-    // Clients cannot perform the first two actions: they are reports of the daemon's providers. A
-    // new stream would receive earlier events again, which `finish` does not expect.
+    // The beginning and end of an activity are reports of the daemon's providers, so no client can
+    // cause them. A new stream would receive earlier events again, which `finish` does not expect.
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:

@@ -2,7 +2,8 @@ import LinuxSystem
 import TaskSchedulerWire
 import Testing
 
-/// A session agent of the test's user, which reports what the test tells it to report.
+/// A simulated session agent of the user that runs the test. The test decides what the agent
+/// reports.
 final class TestAgent {
   /// The connection on which the agent receives its orders.
   let orders: RawClient
@@ -71,8 +72,8 @@ final class TestAgent {
     try report(windows.map { try window($0.pid, $0.visibility) })
   }
 
-  /// Returns the message of a report. By default, the report says that a window of the user has the
-  /// focus if one of these windows has it.
+  /// Returns the message of a report about windows. By default, `hasFocus` is true if one of these
+  /// windows has the focus.
   func text(of windows: [SessionInterface.Window], hasFocus: Bool? = nil) -> String {
     let input = SessionInterface.ReportWindows.Input(
       attachment: attachment, windows: windows,
@@ -83,8 +84,8 @@ final class TestAgent {
       + String(decoding: parameters, as: UTF8.self) + "}"
   }
 
-  /// Returns a playback stream of a running process. The server knows the pid of this process from
-  /// the client's socket.
+  /// Returns a playback stream of a running process. `claimed` is false: the audio server knows the
+  /// pid from the socket of its client, and not from what the client claims.
   func stream(
     _ id: Int, of pid: Int32, role: SessionInterface.AudioRole = .other, volume: Int = 65536,
     running: Bool = true, muted: Bool = false, silent: Bool = false

@@ -3,8 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// An application in a separate process that runs Resources/application.py. It shares no code with
-/// the project.
+/// An application in a separate process that runs Resources/application.py. The script shares no
+/// code with the project.
 final class TestApplication {
   let process: TestProcess
   let id: String

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// A whole second of the wall clock, as notification schedules name it.
+/// A time of the wall clock in whole seconds, the resolution of notification schedules.
 struct WallClockTime {
   /// Microseconds since 1970, the form in which the daemon reports the time of a notification.
   let microseconds: Int

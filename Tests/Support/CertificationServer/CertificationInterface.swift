@@ -1,9 +1,9 @@
-/// The interface that Varlink's certification client calls. The declarations are exactly the
-/// standard ones, because the client reads them from the server.
+/// The interface that Varlink's certification client calls. The declarations must be the standard
+/// ones, because the client reads them from the server.
 enum CertificationInterface {
   static let text = """
-    # The test interface of Varlink's certification. Each method's answer is the next one's
-    # argument.
+    # The test interface of Varlink's certification. The answer of each method is the argument of
+    # the next method.
     interface org.varlink.certification
 
     type Interface (

@@ -14,7 +14,7 @@ func complain(_ problem: some CustomStringConvertible) {
   _ = write(2, line, line.count)
 }
 
-/// A server of any number of connections, in one thread.
+/// A server with one thread and any number of connections.
 struct CertificationServer {
   private struct Peer {
     var connection: ServerConnection

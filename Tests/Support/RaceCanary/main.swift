@@ -2,8 +2,8 @@ import Glibc
 
 @testable import TaskSchedulerClient
 
-// A check of the thread sanitizer. It must report a race in `race-canary unlocked`, and none in
-// `race-canary locked`, which uses the lock of the client library.
+// A check of the thread sanitizer. The sanitizer must report a race in `race-canary unlocked`, and
+// none in `race-canary locked`, which uses the lock of the client library.
 
 /// A number that threads increment, with the lock of the client library or without a lock.
 final class Tally: @unchecked Sendable {

@@ -23,7 +23,7 @@ public enum AudioServerKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A real audio server whose sinks discard all audio. It ends with the value.
+/// A real audio server whose sinks discard all audio. It ends when the value is destroyed.
 public final class AudioServer {
   public let kind: AudioServerKind
   private let directory: TemporaryDirectory
@@ -92,7 +92,8 @@ public final class AudioServer {
       guard try processes.last?.readLine()?.hasPrefix("unix:") == true else {
         throw SystemError(call: "starting dbus-daemon", errno: ECHILD)
       }
-      // WirePlumber ends if it cannot connect to PipeWire at its start.
+      // WirePlumber exits if it cannot connect to PipeWire. When this initializer returns, clients
+      // can connect to the socket of PipeWire.
       processes.append(
         try GuardedProcess(
           listeningAt: "\(runtime)/pipewire-0", ["/usr/bin/pipewire"], environment: environment))
@@ -101,7 +102,7 @@ public final class AudioServer {
     }
   }
 
-  /// Kills the server, as a crash does.
+  /// Kills the server, to simulate a crash.
   public func kill() {
     for process in processes { process.send(signal: SIGKILL) }
     end()
@@ -117,7 +118,7 @@ public final class AudioServer {
     processes = []
   }
 
-  /// Mutes a playback stream as another client of the server, or ends the mute.
+  /// Mutes a playback stream or ends the mute, as another client of the server could do.
   public func setMuted(_ stream: UInt32, _ isMuted: Bool) throws {
     try control(["set-sink-input-mute", "\(stream)", isMuted ? "1" : "0"])
   }
@@ -131,8 +132,8 @@ public final class AudioServer {
     try control(["set-sink-input-volume", "\(stream)"] + percents.map { "\($0)%" })
   }
 
-  /// Returns the volume of each channel of a playback stream; 65536 is 100 %. Empty if there is no
-  /// such stream.
+  /// Returns the volume of each channel of a playback stream; 65536 is 100 %. If the stream does
+  /// not exist, the array is empty.
   public func channelVolumes(of stream: UInt32) throws -> [Int] {
     let process = try pactl(["list", "sink-inputs"])
     var isListed = false
@@ -148,9 +149,9 @@ public final class AudioServer {
     return volumes
   }
 
-  /// Makes PulseAudio manage streams by their roles, or makes PipeWire appear to do so. Loads a
-  /// module: for PipeWire, only a sink with the name that WirePlumber's policy uses. Returns the
-  /// number of the module.
+  /// Loads a module with which PulseAudio manages streams by their roles. PipeWire only appears to
+  /// do so: its module is a sink with the name that WirePlumber's policy uses. Returns the module's
+  /// number.
   public func beginRolePolicy() throws -> String {
     let module =
       switch kind {
@@ -163,7 +164,7 @@ public final class AudioServer {
     return number
   }
 
-  /// Unloads the module of ``beginRolePolicy()``.
+  /// Unloads the module that ``beginRolePolicy()`` has loaded.
   public func endRolePolicy(_ module: String) throws { try control(["unload-module", module]) }
 
   /// Returns the playback streams that are muted.
@@ -194,14 +195,14 @@ public final class AudioServer {
   }
 }
 
-/// A client of an audio server, which plays or records as the test tells it. It plays silence until
-/// the command `loud`.
+/// A client of an audio server. It plays or records on the commands of the test. Until the command
+/// `loud`, it plays silence.
 public final class AudioClient {
   public let process: TestProcess
 
   public var pid: Int32 { process.pid }
 
-  /// The program. It connects to the server as soon as the server listens.
+  /// The program of the client. It connects to the server as soon as the server listens.
   public static let program = """
     import ctypes, select, sys
     pulse = ctypes.CDLL("libpulse.so.0")
@@ -258,8 +259,8 @@ public final class AudioClient {
         signal(loop, 0)
     answered = ANSWER(answered)
     server_changed = CHANGE(lambda context, *_: get_server(context, answered, None))
-    # A server may accept clients before it has a sink. WirePlumber makes the sink the default sink
-    # when it can connect streams to the sink. This is a change of the server (0x80).
+    # A server may accept clients before it has a sink. When streams can be connected to the sink,
+    # WirePlumber makes it the default sink, which is a change of the server (0x80).
     lock(loop)
     on_change(context, server_changed, None)
     subscribe(context, 0x80, None, None)
@@ -332,14 +333,14 @@ public final class AudioClient {
   /// Starts a client, and waits until it is connected.
   ///
   /// - Parameters:
-  ///   - name: the name of the application, by which servers remember mutes.
-  ///   - properties: the properties that the client tells the server besides the usual ones.
+  ///   - name: the name of the application. Servers remember mutes by this name.
+  ///   - properties: additional properties that the client sends to the server.
   public init(
     of path: String, name: String = "player", properties: String = "",
     configure: (inout SpawnRequest) -> Void = { _ in }
   ) throws {
-    // libpulse writes a file below HOME. This must not happen in the home directory of the user
-    // that runs the test.
+    // libpulse writes a file below HOME, which must not be the home directory of the user that
+    // runs the test.
     let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
       .joined(separator: "/")
     process = try TestProcess.python(Self.program, [path, name]) {

@@ -69,7 +69,7 @@ public final class SessionBus: Sendable {
     }
   }
 
-  /// Runs a client to its end.
+  /// Runs a client of the bus, and waits until it exits.
   ///
   /// - Returns: the output of the client.
   /// - Throws: EPROTO if the client fails.
@@ -171,8 +171,9 @@ public final class Desktop: Sendable {
     ]
   }
 
-  /// Simulates a user: `action 0` chooses the topmost notification, and `close` closes it.
-  /// `history` shows past notifications, and `count` the numbers of past and present ones.
+  /// Runs a command of dunstctl. `action 0` chooses the topmost notification, as a user does, and
+  /// `close` closes it. `history` prints past notifications, and `count` the numbers of past and
+  /// present ones.
   ///
   /// - Returns: the output of dunstctl.
   @discardableResult

@@ -3,10 +3,11 @@ import LinuxSystem
 import Synchronization
 
 /// The real gpsd, and the socket through which the daemon connects to it. The test is the receiver:
-/// it sends NMEA sentences to gpsd by UDP. gpsd, the proxy and the socket end with the value.
+/// it sends NMEA sentences to gpsd by UDP. When the value is destroyed, gpsd, the proxy and the
+/// socket end.
 ///
-/// systemd-socket-proxyd connects the socket to gpsd, as systemd does with taskschedd-gpsd.socket.
-/// It needs no running systemd. The proxy stays when gpsd ends.
+/// The proxy is systemd-socket-proxyd, which also connects taskschedd-gpsd.socket to gpsd. It needs
+/// no running systemd. When gpsd ends, the proxy keeps running.
 public final class GPSDService: Sendable {
   /// The path of the socket.
   public let path: String
@@ -54,7 +55,7 @@ public final class GPSDService: Sendable {
   /// Ends gpsd. The proxy continues to listen.
   public func end() { gpsd.withLock { $0 = nil } }
 
-  /// Stops gpsd, or resumes it.
+  /// Stops gpsd with SIGSTOP, or resumes it.
   public func setStopped(_ isStopped: Bool) {
     gpsd.withLock { $0?.send(signal: isStopped ? SIGSTOP : SIGCONT) }
   }
@@ -66,7 +67,7 @@ public final class GPSDService: Sendable {
     proxy.withLock { $0 = process }
   }
 
-  /// Ends the proxy, and removes the socket, as systemd does.
+  /// Ends the proxy, and removes the socket, as systemd does when it stops the socket unit.
   public func endProxy() throws {
     proxy.withLock { $0 = nil }
     try UnixSocket.unlink(path: path)
@@ -84,7 +85,7 @@ public final class GPSDService: Sendable {
       let text = String(number)
       return String(repeating: "0", count: max(0, count - text.count)) + text
     }
-    // Degrees, and minutes with four decimal places.
+    // An angle in NMEA consists of whole degrees, and of minutes with four decimal places.
     func angle(_ degrees: Double, _ count: Int, _ signs: (String, String)) -> String {
       let tenThousandths = Int((degrees.magnitude * 600_000).rounded())
       let (whole, rest) = tenThousandths.quotientAndRemainder(dividingBy: 600_000)

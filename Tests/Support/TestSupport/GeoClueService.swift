@@ -1,12 +1,12 @@
 import Glibc
 import LinuxSystem
 
-/// The real GeoClue with an emulated receiver, on a system bus of its own that starts GeoClue on
-/// demand. It ends with the value.
+/// The real GeoClue with an emulated receiver, on a separate system bus that starts GeoClue on
+/// demand. The bus and GeoClue end when the value is destroyed.
 ///
 /// GeoClue runs in a network namespace without interfaces, because it would otherwise ask a service
-/// on the internet for the location. Its configuration replaces that of the machine in a mount
-/// namespace.
+/// on the internet for the location. It also runs in a mount namespace, in which a configuration
+/// for the test replaces the machine's configuration of GeoClue.
 public final class GeoClueService {
   public let bus: SessionBus
   private let directory: TemporaryDirectory

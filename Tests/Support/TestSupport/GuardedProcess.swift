@@ -63,8 +63,8 @@ public final class GuardedProcess: Sendable {
 }
 
 extension GuardedProcess {
-  /// A program that creates a listening socket, and becomes a service that takes it over
-  /// (sd_listen_fds).
+  /// A program that creates a listening socket, and then executes the service, which receives the
+  /// socket (sd_listen_fds).
   private static let activator = """
     import os, socket, sys
     listener = socket.socket(socket.AF_UNIX)

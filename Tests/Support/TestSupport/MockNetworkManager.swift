@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 
 /// A mock of NetworkManager by dbusmock, with an Ethernet device and, by default, a wireless
-/// device. It ends with the value.
+/// device. It ends when the value is destroyed.
 public final class MockNetworkManager {
   private let bus: SessionBus
   private let process: GuardedProcess
@@ -34,7 +34,7 @@ public final class MockNetworkManager {
   /// Adds the wireless device, which is not connected.
   public func addWireless() throws {
     try mock("AddWiFiDevice", "wlan0", "wlan0", "30")
-    // The template's device lacks the property for its access point.
+    // The device of dbusmock's template lacks the property that names its access point.
     try call(
       Self.device, "org.freedesktop.DBus.Mock.AddProperty", Self.wireless, "ActiveAccessPoint",
       "<objectpath '/'>")

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// The real ModemManager with an emulated modem, on a system bus of its own. It ends with the
-/// value.
+/// The real ModemManager with an emulated modem, on a separate system bus. All of them end when the
+/// value is destroyed.
 public final class ModemService {
   public let bus: SessionBus
   private let directory: TemporaryDirectory
@@ -43,7 +43,7 @@ public final class ModemService {
     let monitor = try TestProcess(
       "/usr/bin/gdbus", ["gdbus", "monitor", "--session", "--dest", Self.name]
     ) { [bus] in $0.environment = bus.environment }
-    // The monitor prints this line when it has begun to receive signals.
+    // The monitor prints a line with these words when it has begun to receive signals.
     try Self.wait(for: "is owned by", in: monitor)
     try call(
       at: Self.path, "\(Self.name).Test.SetProfile", "modem", "generic", "['\(port)']")
@@ -51,7 +51,7 @@ public final class ModemService {
     try call(at: modemPath, "\(Self.name).Modem.Enable", "true")
   }
 
-  // Ends ModemManager before its bus and modem. Without them, ModemManager would end slowly.
+  // Ends ModemManager before its bus and modem. Without the bus or modem, it would end slowly.
   deinit { manager.end() }
 
   private var modemPath: String { "\(Self.path)/Modem/0" }
@@ -68,7 +68,7 @@ public final class ModemService {
 
   // MARK: Calls
 
-  /// Begins a call from another phone, and waits until ModemManager has it.
+  /// Begins a call from another phone, and waits until ModemManager lists the call.
   ///
   /// - Returns: the object path of the call.
   @discardableResult
@@ -102,7 +102,7 @@ public final class ModemService {
 
   // MARK: Cells
 
-  /// Moves the modem to another cell, as when the machine moves.
+  /// Connects the modem to another cell, to simulate that the machine has moved.
   ///
   /// - Parameters:
   ///   - area: the code of the location area, as four hexadecimal digits.

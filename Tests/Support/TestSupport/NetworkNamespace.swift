@@ -48,7 +48,8 @@ public final class NetworkNamespace {
     try ip("-batch \(file)")
   }
 
-  /// Runs `body` on this thread in the namespace. Sockets that it creates stay in the namespace.
+  /// Runs `body` on this thread in the namespace. The sockets that `body` creates stay in the
+  /// namespace.
   public func inside<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
     let own = try FileDescriptor.open(reading: "/proc/thread-self/ns/net")
     let there = try FileDescriptor.open(reading: "/proc/\(keeper.pid)/ns/net")

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// The kinds of a test's connections.
+/// The kinds of connections that the tests use.
 public enum StreamKind: String, CaseIterable, Sendable {
   /// TCP over loopback.
   case tcp
@@ -145,8 +145,8 @@ public final class StreamEnd {
   }
 
   /// Waits for one byte, and sends the text after the given delay. The application sends the byte
-  /// as its last action, so the text arrives between its last read and its suspension, or close to
-  /// that time.
+  /// directly before its suspension. The text therefore arrives between the last read of the
+  /// application and its suspension, or close to that time.
   public func answer(_ text: String, after delay: Duration) throws {
     guard try receive(1).utf8.count == 1 else {
       throw SystemError(call: "waiting for the application's byte", errno: ECONNRESET)
@@ -174,7 +174,7 @@ public final class StreamEnd {
     return String(decoding: [byte], as: UTF8.self)
   }
 
-  /// Returns SO_ERROR, which the kernel thereby resets to 0.
+  /// Returns the pending error of the socket (SO_ERROR), and thereby resets it to 0.
   public func takeError() throws -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)

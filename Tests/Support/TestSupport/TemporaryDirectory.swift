@@ -7,7 +7,8 @@ public final class TemporaryDirectory: Sendable {
 
   /// Creates the directory.
   ///
-  /// - Parameter mode: the mode of the directory. Tests of other users need more than 0700.
+  /// - Parameter mode: the mode of the directory. If other users open the directory in a test, 0700
+  ///   is not enough.
   public init(mode: mode_t = 0o700) {
     var template = Array("/tmp/taskschedd-test-XXXXXX".utf8CString)
     precondition(mkdtemp(&template) != nil, "mkdtemp: \(SystemError.describe(errno))")

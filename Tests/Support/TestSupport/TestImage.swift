@@ -25,7 +25,7 @@ public enum TestImage {
 
   public static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
     let body = Array(name.utf8) + data
-    // The checksums of large chunks are not computed, because nothing in the tests reads them.
+    // Does not compute the checksums of large chunks, because no test reads them.
     return number(UInt32(data.count)) + body + number(data.count > 64 ? 0 : checksum(body))
   }
 

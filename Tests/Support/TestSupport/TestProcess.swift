@@ -49,9 +49,9 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // If `waitForExit` or the test has reaped the process, another process may use the group's
-    // number by now. The order of the two checks matters: a process that ends between them would
-    // otherwise stay a zombie, and hide other ends from swift-testing's waitid(P_ALL, WNOWAIT).
+    // If the process was reaped, another group may have its number by now. In the reverse order,
+    // the two checks would miss a process that ends between them. Its zombie would stay, and would
+    // hide the ends of other processes from swift-testing's waitid(P_ALL, WNOWAIT).
     guard isRunning || (try? pidfd.wait([.nonblocking, .leave])) != nil else { return }
     end()
     _ = try? pidfd.wait()

@@ -285,7 +285,7 @@ struct IncomingCallsTests {
 
   // MARK: CallApplication
 
-  @Test("A call concerns CallApplication of each user at the machine's screens, once")
+  @Test("A call is announced once to CallApplication of each user at the machine's screens")
   func announces() throws {
     let (one, two) = (try key("org.test.phone", ann), try key("org.test.phone", bob))
     machine.application = (one.id, Manifest(id: one.id, owner: daemonUser))
@@ -297,7 +297,7 @@ struct IncomingCallsTests {
     #expect(machine.events == [.incomingCall(one), .incomingCall(two)])
   }
 
-  @Test("The application of the user that the manifest names is concerned in any case")
+  @Test("A call is always announced to the application of the user that the manifest names")
   func namedUser() throws {
     let (one, two) = (try key("org.test.phone", ann), try key("org.test.phone", bob))
     machine.application = (one.id, Manifest(id: one.id, owner: bob, namesUser: true))
@@ -307,7 +307,7 @@ struct IncomingCallsTests {
   }
 
   @Test(
-    "If no user is at a screen, the application that a launch would start is concerned",
+    "If no user is at a screen, a call is announced to the application that would be launched",
     arguments: [LocalUsers.noLogind, .known([])])
   func noUser(_ users: LocalUsers) throws {
     let phone = try key("org.test.phone", daemonUser)
@@ -318,7 +318,7 @@ struct IncomingCallsTests {
     #expect(machine.events == [.incomingCall(phone)])
   }
 
-  @Test("If logind does not answer, the application is told at the second ring")
+  @Test("If logind does not answer, a call is announced at the second ring")
   func hangingLogind() throws {
     let phone = try key("org.test.phone", daemonUser)
     machine.application = (phone.id, nil)

@@ -273,7 +273,7 @@ struct ModemCallsTests {
 
   // MARK: Input
 
-  @Test("Signals of another program than ModemManager are ignored")
+  @Test("Signals of programs other than ModemManager are ignored")
   func impostor() throws {
     let bus = try startBus()
     let manager = try StandInModemManager(on: bus)

@@ -67,8 +67,8 @@ final class StandInModemManager {
     try signal(Self.modem, Self.voice, "CallAdded", "o", "\"\(path)\"")
   }
 
-  /// Sets the number and the direction of a call. A number sent with a signal replaces an earlier
-  /// one.
+  /// Sets the number and the direction of a call. If `withSignal` is true, the program also sends
+  /// the signal that the number has changed.
   func describe(
     _ call: Int, number: String, isOutgoing: Bool = false, withSignal: Bool = false
   ) throws {
@@ -77,11 +77,11 @@ final class StandInModemManager {
     try run(#"["number", "\#(Self.call(call))", "\#(number)"]"#)
   }
 
-  /// Makes the program refuse each answer to a call.
+  /// Makes the program refuse each answer to a phone call.
   func refuseAnswers() throws { try run(#"["refuse"]"#) }
 
-  /// Returns the next answer to a call that the program has received: the method, and the last
-  /// component of the object's path.
+  /// Returns the next answer to a phone call that the program has received: the name of the method,
+  /// and the last component of the object's path.
   func nextAnswer() throws -> String {
     try process.writeLine(#"["answer"]"#)
     return try process.readLine() ?? ""

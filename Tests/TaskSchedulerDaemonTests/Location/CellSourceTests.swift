@@ -118,7 +118,7 @@ struct CellSourceTests {
     try modem.moveToCell(area: "04D8", id: "00000005")
     try waitForMoves(1)
     #expect(watcher.availability(of: .cell) == true)
-    // ModemManager sets up a modem anew when it enables the modem.
+    // When ModemManager enables a modem, it resets the modem's settings.
     try modem.setEnabled(false)
     try watcher.wait(for: .cell, toBeAvailable: false)
     try modem.setEnabled(true)

@@ -230,7 +230,8 @@ struct GPSDSourceTests {
     let source = try source(timing: timing)
     source.need(true)
     let end = try server.accept()
-    // A greeting is not an answer: a proxy or another server may send it.
+    // The greeting is not the answer that the source waits for. A proxy or another server may send
+    // a greeting, too.
     try end.send(Self.greeting)
     var hasFired = false
     let other = try watcher.loop.timer { hasFired = true }
@@ -309,7 +310,7 @@ struct GPSDSourceTests {
     withExtendedLifetime(end) {}
   }
 
-  @Test("The empty path is explained, also while locations are needed")
+  @Test("If the path is empty, the problem says so, even while locations are needed")
   func emptyPath() throws {
     let source = try source(timing: Self.quick)
     source.path = ""

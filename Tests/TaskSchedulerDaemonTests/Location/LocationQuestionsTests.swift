@@ -168,7 +168,7 @@ struct LocationQuestionsTests {
     #expect(machine.shown[1].notice.firedAt > first.firedAt)
   }
 
-  @Test("A decision withdraws the notification under the service's name")
+  @Test("The order to close a decided question has the name under which the service shows it")
   func withdrawn() throws {
     let id = try #require(ask(maps)).id
     questions.isShown(id, as: name, to: bob)

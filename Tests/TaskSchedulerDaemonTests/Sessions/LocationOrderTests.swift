@@ -143,7 +143,7 @@ struct LocationOrderTests {
 
   // MARK: Reports
 
-  @Test("§17: Each change of the availability of GeoClue becomes one event, also the agent's end")
+  @Test("§17: Each change of GeoClue's availability, even by the agent's end, becomes one event")
   func sources() throws {
     let scene = try Scene()
     let agent = scene.attach(1, of: one)

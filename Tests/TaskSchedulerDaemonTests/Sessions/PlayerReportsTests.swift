@@ -18,7 +18,8 @@ struct PlayerReportsTests {
 
   /// The reports of session agents, in a daemon that manages real processes.
   private final class Scene {
-    /// A stand-in for the scheduler: the events that the reports post, and its answer to each.
+    /// A stand-in for the scheduler. It keeps the events that the reports post, and gives the same
+    /// answer to each event.
     final class SchedulerStandIn {
       var posted: [SessionEvent] = []
       var isAffected = true

@@ -17,8 +17,8 @@ struct DebouncedWatchTests {
 
   init() throws { watcher = try ChangeWatcher() }
 
-  /// Watches a descriptor for messages. If `takesAll` is false, the watch does not read the
-  /// messages, as if new messages arrived all the time.
+  /// Watches a descriptor for messages. If `takesAll` is false, the watch leaves the messages
+  /// unread, to simulate that new messages arrive all the time.
   private func watch(
     _ messages: borrowing FileDescriptor, matter: Bool = true, takesAll: Bool = true
   ) throws -> DebouncedWatch {

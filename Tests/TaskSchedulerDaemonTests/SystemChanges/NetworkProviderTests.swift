@@ -33,8 +33,8 @@ struct NetworkProviderTests {
     try network.inside { try provider.start() }
   }
 
-  /// Waits until the provider has read the routes and addresses again, which it does after each
-  /// burst of messages.
+  /// Waits until the provider has read the routes and addresses again. The provider reads them
+  /// after each burst of messages.
   private func waitForLook() throws {
     let before = provider.readCount
     try watcher.wait(for: "a reading by the provider") { provider.readCount > before }

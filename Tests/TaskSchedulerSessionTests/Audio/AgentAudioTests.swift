@@ -10,7 +10,7 @@ import Testing
 struct AgentAudioTests {
   private static let full = TaskSchedulerSession.AudioStream.fullVolume
 
-  /// A session agent with a stand-in daemon, and a client that plays.
+  /// A session agent with a stand-in daemon, and an audio server with a client that plays.
   private final class Scene {
     let loop: EventLoop
     let directory = TemporaryDirectory()
@@ -67,7 +67,8 @@ struct AgentAudioTests {
       agent = nil
     }
 
-    /// Waits until the stream is reported as running, and lowers its volume. Returns its number.
+    /// Waits until the agent reports the stream as running, and lowers the volume of the stream.
+    /// Returns the stream's number.
     func lower() throws -> UInt32 {
       try wait("the stream is reported") {
         daemon?.audioReports.last?.streams.contains { $0.pid == Int(client.pid) && $0.running }

@@ -58,7 +58,7 @@ final class AudioFixture {
       return own.count == 1 && isSatisfied(own[0])
     }
     let stream = try #require(report.streams.first { $0.process.pid == pid })
-    // The start time must be that in /proc.
+    // The reported start time must be the start time in /proc.
     #expect(try proc.identity(pid) == stream.process, sourceLocation: location)
     return stream
   }

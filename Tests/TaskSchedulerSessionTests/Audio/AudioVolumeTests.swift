@@ -44,7 +44,7 @@ struct AudioVolumeTests {
       _ = try fixture.waitForStream(of: client.pid, "it is muted") { $0.isMuted }
     }
 
-    /// Expects the volumes of the channels, give or take the rounding of servers.
+    /// Expects these volumes of the channels, with a tolerance for the rounding of servers.
     func expect(_ volumes: [Int], location: SourceLocation = #_sourceLocation) throws {
       let now = try server.channelVolumes(of: stream)
       #expect(
@@ -137,7 +137,7 @@ struct AudioVolumeTests {
     scene.setVolume(from: Self.full, to: Self.lowered)
     try scene.waitForVolume(Self.lowered)
     try scene.server.setVolume(scene.stream, percent: 50)
-    // The agent may not know the user's change yet, so this order has an outdated `from`.
+    // Simulates that the agent does not know the user's change yet: `from` is outdated.
     scene.setVolume(from: Self.lowered, to: Self.full)
     try scene.waitForVolume(Self.full / 2)
     scene.setVolume(from: Self.lowered, to: Self.full)

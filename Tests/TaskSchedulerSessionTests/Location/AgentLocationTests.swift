@@ -98,7 +98,7 @@ struct AgentLocationTests {
       scene.latitudes(0) == [1, 3] && scene.latitudes(1) == [1, 3]
     }
     #expect(try scene.geoClue.calls().filter { $0 == "Start" }.count == 1)
-    // The accuracy that the remaining daemon needs is lower.
+    // The remaining daemon needs only a lower accuracy.
     scene.order(nil, by: 1)
     try scene.waitForClients(2)
     #expect(try scene.geoClue.calls().contains("Set RequestedAccuracyLevel 4"))

@@ -39,7 +39,7 @@ struct GeoClueLocationTests {
       ]) == bare)
   }
 
-  @Test("§17: The places at the ends of the earth are places on the earth, and no others")
+  @Test("§17: The bounds of latitude and longitude are places on the earth; values beyond are not")
   func bounds() {
     for (latitude, longitude) in [(90.0, 180.0), (-90, -180), (0, 0)] {
       #expect(location(["Latitude": latitude, "Longitude": longitude]) != nil)

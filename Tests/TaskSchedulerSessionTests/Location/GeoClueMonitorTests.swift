@@ -44,7 +44,7 @@ struct GeoClueMonitorTests {
     #expect(fixture.problems.isEmpty)
   }
 
-  @Test("§17: If no daemon needs the location, the agent calls GeoClue by no method")
+  @Test("§17: If no daemon needs the location, the agent calls no method of GeoClue")
   func unneeded() throws {
     let (fixture, geoClue) = try start()
     fixture.monitor?.order(nil)

@@ -36,7 +36,8 @@ struct GeoClueTests {
     #expect(abs(location.longitude - 151.25) < 1e-5)
     #expect(location.accuracy == 3 && location.altitude == 34.5)
     #expect(location.speed == nil && location.course == nil)
-    // NMEA has whole seconds, and the position was measured before the order.
+    // The times differ, because NMEA has whole seconds, and the position was measured before the
+    // order.
     #expect(abs(location.measuredAtUSec - Int(began)) < 60_000_000)
     try geoClue.setPosition(-33.4, 151.25, dilution: 0.9)
     try wait(for: -33.4, in: fixture)

@@ -6,7 +6,7 @@ import TestSupport
 /// A program that owns the name of GeoClue, and sends the locations and errors that the test
 /// requests. The program ends when this object is deallocated.
 final class StandInGeoClue {
-  /// How the program answers the calls that begin the use of a client.
+  /// How the program answers GetClient and Start, with which the agent begins to use GeoClue.
   enum Mode: String {
     case normal
     /// The program refuses GetClient.
@@ -45,10 +45,11 @@ final class StandInGeoClue {
     try locate("\"Latitude\": \(latitude), \"Longitude\": \(longitude)")
   }
 
-  /// Sends locations at latitude 0, and with increasing longitudes from 0 to 1.
+  /// Sends locations at latitude 0. Their longitudes increase from 0 to 1.
   func flood(_ count: Int) throws { try run("[\"flood\", \(count)]") }
 
-  /// Sends a location whose object does not exist any more when the client reads it.
+  /// Sends the signal of a new location whose object does not exist, as if GeoClue had removed it
+  /// already.
   func sendRemovedLocation() throws { try run("[\"removed\"]") }
 
   /// Sends the signal LocationUpdated to the owner of another stand-in's client.

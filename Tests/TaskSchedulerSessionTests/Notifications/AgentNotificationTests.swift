@@ -72,7 +72,7 @@ private final class Scene {
 
   /// Waits for the next request that the service receives.
   func nextRequest() throws -> String? {
-    // The agent sends its requests only while the loop turns. The service is another process.
+    // Runs the loop until the service, which is another process, has received a request.
     for _ in 0..<1000 where try !service.hasWritten { try loop.turn(within: .milliseconds(10)) }
     return try service.readLine()
   }
@@ -157,7 +157,7 @@ struct AgentNotificationTests {
     for id in 1...3 { scene.daemon.show(id, "\(id)") }
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3"])
     for id in 1...3 { #expect(try scene.nextRequest() == "Notify 0 \(id)") }
-    // The daemon dies before it has handled that the user closed notification 2.
+    // The daemon dies before it has handled the report that the user has closed notification 2.
     scene.daemon.answers = { $0 != SessionInterface.NotificationClosed.name }
     try scene.service.send("NotificationClosed 2 2")
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3", "Closed 2"])

@@ -99,7 +99,7 @@ final class DesktopDriver {
   }
   private var isIdle = false
 
-  /// Returns how often the occurrence has happened.
+  /// Returns how often the session has reported the occurrence.
   func count(_ occurrence: Occurrence) -> Int {
     occurrences.count { $0 == occurrence }
   }

@@ -33,7 +33,7 @@ struct DesktopTests {
     driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     #expect(try desktop.counts() == .init(displayed: 1))
-    // Unlike a click, the command leaves the notification on the screen.
+    // Unlike a click of the user, this command leaves the notification on the screen.
     for _ in 1...2 { try desktop.control("action", "0") }
     try desktop.control("close")
     try driver.wait(for: .closed(1))

@@ -237,7 +237,7 @@ struct SimulatedServiceTests {
     driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    // The listener closes the connection, which shows the session that no bus listens.
+    // When the listener closes the connection, the session learns that no bus listens.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }

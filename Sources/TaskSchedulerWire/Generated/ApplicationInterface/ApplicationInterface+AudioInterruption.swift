@@ -1,16 +1,17 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// An interruption of the application's audio begins or ends. Its cause is a phone call, or
-  /// another application that began to play. The application must pause its audio when the
-  /// interruption begins. It runs for EventTime (10 s by default). If the application acknowledges
-  /// the event by its id, the daemon can suspend the application earlier.
+  /// An interruption of the application's audio begins or ends. The cause of the interruption is a
+  /// phone call, or another application that began to play. The application must pause its audio
+  /// when the interruption begins. The application runs for EventTime (10 s by default). If the
+  /// application acknowledges the event by `id`, the daemon can suspend the application earlier.
   public struct AudioInterruption: WireStructure {
     public var id: Int
     /// True when the interruption begins, false when it ends.
     public var began: Bool
     /// Whether the application may play again. True if a phone call was the last cause of the
-    /// interruption, false if another application was. Set only when the interruption ends.
+    /// interruption, false if another application was the last cause. Set only when the
+    /// interruption ends.
     public var shouldResume: Bool?
 
     public static let fieldNames = ["id", "began", "shouldResume"]

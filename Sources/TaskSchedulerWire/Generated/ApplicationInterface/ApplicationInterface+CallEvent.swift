@@ -3,7 +3,7 @@
 extension ApplicationInterface {
   /// The application's phone call is on hold because of a newer call, or is no longer on hold. The
   /// application runs for EventTime (10 s by default). If the application acknowledges the event by
-  /// its id, the daemon can suspend the application earlier.
+  /// `id`, the daemon can suspend the application earlier.
   public struct CallEvent: WireStructure {
     public var id: Int
     public var onHold: Bool

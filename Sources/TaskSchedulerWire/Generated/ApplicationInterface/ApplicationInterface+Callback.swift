@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A callback. The daemon sends the next callback when the application has acknowledged this one
-  /// by its id.
+  /// A callback, which the application acknowledges by `id`. The daemon sends the next callback
+  /// only after the acknowledgement.
   public struct Callback: WireStructure {
     public var id: Int
     public var kind: CallbackKind

@@ -1,9 +1,10 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The expiration of a task. The application must call the expiration handler of the task, which
-  /// must end the task at once. When the background time is over, the daemon kills an application
-  /// that still has a task outstanding, unless something else entitles the application to run.
+  /// The expiration of a task. The application must call the expiration handler of the task, and
+  /// the handler must end the task at once. When the background time is over, the daemon kills an
+  /// application that still has an outstanding task, unless something else entitles the application
+  /// to run.
   ///
   /// A task expires at most once in each stay in the background. If the task is still outstanding
   /// when the application enters the background again, it can expire again.

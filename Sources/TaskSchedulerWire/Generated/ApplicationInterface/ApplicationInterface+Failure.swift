@@ -5,14 +5,15 @@ extension ApplicationInterface {
   public enum Failure: InterfaceFailure {
     /// The calling process belongs to no instance. Call Register first.
     case notRegistered
-    /// The id is not a reverse-DNS id: two or more labels of letters, digits, - and _, joined by
-    /// dots, with at most 250 bytes.
+    /// The id is not a reverse-DNS id. Such an id consists of two or more labels of letters,
+    /// digits, - and _, joined by dots, and has at most 250 bytes.
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon cannot manage the calling process: it has no permission to stop and terminate the
-    /// process, it belongs to another user, or the process is a session agent or an ancestor of
-    /// one. `reason` says which, and which daemon to use.
+    /// The daemon cannot manage the calling process: the daemon has no permission to stop and kill
+    /// the process, the daemon is a user's own daemon and the process runs as another user, or the
+    /// process is a session agent or an ancestor of one. `reason` says which of these is true and,
+    /// if another daemon can manage the process, which one.
     case notManageable(reason: String)
     /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
@@ -26,22 +27,22 @@ extension ApplicationInterface {
     case unknownTask(task: Int)
     /// The application's present state, `state`, does not permit the call.
     case invalidState(application: String, state: State)
-    /// The application does not have this background mode: neither its manifest nor the call
-    /// org.taskschedd.Control.Adopt names it.
+    /// The application does not have this background mode. Its manifest, or the call
+    /// org.taskschedd.Control.Adopt, must name the mode.
     case modeNotDeclared(application: String, mode: String)
     /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
     /// The keep-alive interval is shorter than KeepAliveMinimum.
     case keepAliveTooShort(minimumUSec: Int)
-    /// The call needs the event stream, which the application has not opened. Call Register first.
+    /// The call needs the event stream, and the application has not opened it. Call Register first.
     case noEventStream
     /// The daemon cannot monitor the descriptor. `reason` says what the descriptor is and what is
     /// required.
     case invalidSocket(reason: String)
     /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)
-    /// The file of the descriptor `parameter` contains no PNG image that the daemon can keep.
-    /// `reason` says what is wrong and what would be right.
+    /// The file contains no PNG image that the daemon can keep. `parameter` names the field with
+    /// the descriptor of the file. `reason` says what is wrong and what would be right.
     case invalidSnapshot(parameter: String, reason: String)
     /// The machine has no source of locations: neither a GPS receiver with gpsd nor GeoClue in the
     /// user's session. 'taskctl location' says what is missing.
@@ -50,7 +51,8 @@ extension ApplicationInterface {
     case locationDenied(application: String, reason: LocationDenial)
     /// The application monitors no region with this identifier.
     case unknownRegion(identifier: String)
-    /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
+    /// The field `parameter` of the notification is invalid. `reason` says what is wrong and what
+    /// would be right.
     case invalidNotification(parameter: String, reason: String)
     /// The application has no notification with this id.
     case unknownNotification(notification: Int)

@@ -4,7 +4,7 @@ extension ApplicationInterface {
   /// A region that the application monitors.
   public struct MonitoredRegion: WireStructure {
     public var region: Region
-    /// Whether the machine is inside the region; null if the daemon does not know it yet.
+    /// Whether the machine is inside the region; null if the daemon does not know yet.
     public var inside: Bool?
 
     public static let fieldNames = ["region", "inside"]

@@ -5,7 +5,7 @@ extension ApplicationInterface {
   public struct Notification: WireStructure {
     public var id: Int
     public var content: NotificationContent
-    /// null means that it fires at once.
+    /// null for a notification that was presented at once.
     public var schedule: NotificationSchedule?
     public var state: NotificationState
     /// The time of the next firing or, if there is none, of the last firing: microseconds since

@@ -8,7 +8,7 @@ extension ApplicationInterface {
     public var title: String
     /// At most 4096 bytes.
     public var body: String?
-    /// A name of the freedesktop sound theme, such as message-new-instant (lower-case letters,
+    /// A name from the freedesktop sound theme, such as message-new-instant (lower-case letters,
     /// digits, -, _ and dots), or the absolute path of a sound file. At most 1024 bytes, without
     /// control characters.
     public var sound: String?

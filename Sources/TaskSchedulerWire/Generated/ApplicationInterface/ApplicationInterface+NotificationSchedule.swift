@@ -7,7 +7,7 @@ extension ApplicationInterface {
     public var date: String
     /// A time zone of the tz database, such as Europe/Berlin.
     public var timeZone: String
-    /// null means that it fires once.
+    /// null means that the notification fires once.
     public var repeats: RepeatInterval?
 
     public static let fieldNames = ["date", "timeZone", "repeats"]

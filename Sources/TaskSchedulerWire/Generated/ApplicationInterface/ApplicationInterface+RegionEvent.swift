@@ -3,7 +3,7 @@
 extension ApplicationInterface {
   /// The machine has entered or left a region. The application receives each crossing once. It runs
   /// for EventTime (10 s by default), or longer with a background task. If the application
-  /// acknowledges the event by its id, the daemon can suspend the application earlier.
+  /// acknowledges the event by `id`, the daemon can suspend the application earlier.
   public struct RegionEvent: WireStructure {
     public var id: Int
     /// The identifier of the region.

@@ -1,22 +1,22 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The state of an instance when its event stream opens. After a reconnection, the application
-  /// adapts its own state to this state: a task that is not listed has ended, and the application
+  /// What the daemon knows about an instance when its event stream opens. After a reconnection, the
+  /// application corrects its own records: a task that is not listed has ended, and the application
   /// must end a task that is marked as expired.
   public struct Registration: WireStructure {
     public var application: String
     public var instance: Int
     public var state: State
     public var launchReason: LaunchReason
-    /// The identifier of the region that was entered or left, if this was the reason for the
-    /// launch. The event stream also reports the crossing, in the field region.
+    /// The identifier of the region that was entered or left, if the crossing was the reason for
+    /// the launch. The event stream also reports the crossing, in the field region.
     public var launchRegion: String?
     /// The background modes of the instance: audio, location, voip. The manifest declares them,
     /// unless org.taskschedd.Control.Adopt named others.
     public var backgroundModes: [String]
-    /// The rest of BackgroundTime. null means unlimited: in the foreground, and while a debugger
-    /// traces the application.
+    /// The part of BackgroundTime that is left. null means unlimited: in the foreground, and while
+    /// a debugger traces the application.
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
 

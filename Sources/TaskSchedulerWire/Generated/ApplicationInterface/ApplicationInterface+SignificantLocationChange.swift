@@ -3,9 +3,9 @@
 extension ApplicationInterface {
   /// The machine has moved by 500 m or more, or this is the first location after the start of the
   /// service. The application receives at most one change in 5 minutes. If several changes happen
-  /// while it cannot run, it receives the last one only. It runs for EventTime (10 s by default),
-  /// or longer with a background task. If the application acknowledges the event by its id, the
-  /// daemon can suspend the application earlier.
+  /// while the application cannot run, it receives only the last one. It runs for EventTime (10 s
+  /// by default), or longer with a background task. If the application acknowledges the event by
+  /// `id`, the daemon can suspend the application earlier.
   public struct SignificantLocationChange: WireStructure {
     public var id: Int
     public var location: Location

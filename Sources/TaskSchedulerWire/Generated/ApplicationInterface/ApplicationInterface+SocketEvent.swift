@@ -3,7 +3,7 @@
 extension ApplicationInterface {
   /// The managed sockets that became ready while the application was suspended, or that the daemon
   /// cannot monitor any more. The application runs for EventTime (10 s by default), or longer with
-  /// a background task. If the application acknowledges the event by its id, the daemon can suspend
+  /// a background task. If the application acknowledges the event by `id`, the daemon can suspend
   /// the application earlier.
   public struct SocketEvent: WireStructure {
     public var id: Int

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The events of a managed socket.
+  /// The conditions of a managed socket.
   public struct SocketReadiness: WireStructure {
     public var socket: Int
     /// Data can be read.

@@ -8,8 +8,8 @@ extension ApplicationInterface {
     /// The name of a custom change.
     public var name: String?
     /// The new value: a time zone (Europe/Berlin), a date (2026-11-22), a locale (de_DE.UTF-8),
-    /// online or offline, mains or battery, or the text of a custom change. null with clock, and
-    /// for a custom change without a text.
+    /// online or offline, mains or battery, or the text of a custom change. null for the kind
+    /// clock, for a custom change without a text, and if the daemon does not know the value.
     public var value: String?
 
     public static let fieldNames = ["kind", "name", "value"]

@@ -59,15 +59,15 @@ extension ApplicationInterface {
     case scheduled, fired, presented
   }
 
-  /// The kind of a command. playPause pauses what plays, and otherwise plays.
+  /// The kind of a command. playPause means pause if the application plays, and otherwise play.
   public enum RemoteCommandKind: String, WireEnumeration {
     case play, pause, playPause, next, previous, stop, seek
   }
 
   /// Whether the application may learn the location.
   /// - `notDetermined`: nothing is decided yet; the daemon asks the user
-  /// - `denied`: the settings, an operator or the user denies it
-  /// - `authorized`: the settings, an operator or the user allows it
+  /// - `denied`: the settings, an operator or the user denies the application the location
+  /// - `authorized`: the settings, an operator or the user allows it the location
   public enum LocationAuthorization: String, WireEnumeration {
     case notDetermined, denied, authorized
   }
@@ -75,24 +75,26 @@ extension ApplicationInterface {
   /// The reason why an application may not learn the location.
   /// - `manifest`: the manifest does not name the location service
   /// - `settings`: the settings of the daemon deny the application
-  /// - `user`: the user or an operator does not allow it
+  /// - `user`: the user or an operator denies the application the location
   public enum LocationDenial: String, WireEnumeration {
     case manifest, settings, user
   }
 
-  /// The accuracy that an application needs. GeoClue chooses its sources by the best accuracy that
-  /// an application needs at present; gpsd always uses its receivers. A location may therefore be
-  /// more accurate, or less accurate if no source can do better.
+  /// The accuracy that an application needs. GeoClue chooses its sources by the highest accuracy
+  /// that any application needs at present; gpsd always uses all its receivers. A location may
+  /// therefore be more accurate than the application needs. It is less accurate if no source can
+  /// provide the accuracy.
   public enum LocationAccuracy: String, WireEnumeration {
     case best, tenMeters, hundredMeters, kilometer, threeKilometers
   }
 
   /// The category of an audio session. The names are those of AVAudioSession.
-  /// - `ambient`: sounds that others may accompany; always mixes with others
-  /// - `soloAmbient`: sounds that others must not accompany, such as those of a game
+  /// - `ambient`: sounds that always play together with those of other applications
+  /// - `soloAmbient`: sounds that should not play together with those of other applications, such
+  ///   as those of a game
   /// - `playback`: music, speech or a film
   /// - `record`: a recording without playback
-  /// - `playAndRecord`: both, such as a voice chat
+  /// - `playAndRecord`: playback and recording at the same time, such as a voice chat
   public enum AudioCategory: String, WireEnumeration {
     case ambient, soloAmbient, playback, record, playAndRecord
   }

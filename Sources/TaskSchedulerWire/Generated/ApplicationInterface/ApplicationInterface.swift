@@ -17,8 +17,8 @@
 /// - `TASKSCHEDD_APPLICATION`: the application's id, which is the argument of Register
 /// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon recognizes the program's descendants
 /// - `TASKSCHEDD_LAUNCH_REASON`: the reason for the launch: a value of LaunchReason
-/// - `TASKSCHEDD_LAUNCH_REGION`: the identifier of the region that was entered or left; only set if
-///   this was the reason for the launch
+/// - `TASKSCHEDD_LAUNCH_REGION`: the identifier of the region that was entered or left; set only if
+///   the crossing was the reason for the launch
 ///
 /// If a client sends a message that is not a valid call, the daemon closes the connection. It does
 /// not carry out any part of the message, sends no reply, and logs the reason.
@@ -426,10 +426,10 @@ extension ApplicationInterface {
 extension ApplicationInterface {
   /// Sets the interval of the keep-alive handler; null clears the handler.
   ///
-  /// The daemon sends the callback keepAlive at least once in each interval, which counts from the
-  /// last keepAlive. It resumes a suspended application for this. The interval is at least
-  /// KeepAliveMinimum (600 s by default) and at most 1000000000 s. The application needs the
-  /// background mode voip and an event stream.
+  /// The daemon sends the callback keepAlive at least once in each interval. An interval begins at
+  /// the last keepAlive. The daemon resumes a suspended application for the callback. The interval
+  /// is at least KeepAliveMinimum (600 s by default) and at most 1000000000 s. The application
+  /// needs the background mode voip and an event stream.
   public enum SetKeepAliveTimeout: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetKeepAliveTimeout"
 
@@ -457,17 +457,18 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Says how the application's audio goes together with that of the user's other applications. The
-  /// daemon uses this while the application plays or records.
+  /// daemon uses this session while the application plays or records.
   ///
   /// With `duckOthers`, the daemon lowers the volume of other applications to DuckLevel (20 % by
-  /// default) while the application plays. Otherwise, with `mixWithOthers` or the category ambient,
-  /// the application plays together with others. Otherwise it is exclusive: it interrupts other
-  /// exclusive applications when it begins to play. Both options are false by default.
+  /// default) while the application plays. With `mixWithOthers` or the category ambient, but
+  /// without `duckOthers`, the application plays together with others. In all other cases it is
+  /// exclusive: when it begins to play, it interrupts other exclusive applications. Both options
+  /// are false by default.
   ///
-  /// If the application has never made this call, its streams determine its session. If it only
-  /// records, or all its playback streams have the media role event, it mixes with others.
-  /// Otherwise, if all of them have the role event, notification or a11y, it ducks others.
-  /// Otherwise its session is `playback` without options.
+  /// If the application has never made this call, its running streams determine its session, by the
+  /// first of these rules that applies. If it only records, or if all its playback streams have the
+  /// media role event, it mixes with others. If each playback stream has the role event,
+  /// notification or a11y, it ducks others. Otherwise its session is `playback` without options.
   public enum SetAudioSession: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetAudioSession"
 
@@ -507,8 +508,8 @@ extension ApplicationInterface {
   /// records during the call, the daemon does not suspend it. The daemon puts the earlier calls of
   /// the user's other applications on hold.
   ///
-  /// The application needs the background mode voip and an event stream. If it already has a call,
-  /// nothing changes.
+  /// The application needs the background mode voip and an event stream. If it already has a phone
+  /// call, nothing changes.
   public enum BeginCall: InterfaceMethod {
     public static let name = "org.taskschedd.Application.BeginCall"
 
@@ -519,8 +520,8 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Says that the phone call has ended. Without a call, nothing changes. The end of the instance
-  /// ends its call, too.
+  /// Says that the phone call has ended. If there is none, nothing changes. The end of the instance
+  /// also ends its phone call.
   public enum EndCall: InterfaceMethod {
     public static let name = "org.taskschedd.Application.EndCall"
 
@@ -531,8 +532,8 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Starts continuous updates: the event stream contains the field location for each new location.
-  /// If updates run already, the call changes their accuracy and their distance filter.
+  /// Starts continuous updates: each new location arrives in the event stream, in the field
+  /// location. If updates run already, the call changes their accuracy and their distance filter.
   ///
   /// A `desiredAccuracy` of null means best. With `distanceFilter`, the application receives a
   /// location only if it is at least this distance, in meters, from the location that it received
@@ -548,8 +549,8 @@ extension ApplicationInterface {
   /// `authorization` says whether the application may learn the location. With notDetermined, the
   /// call has succeeded, but the application receives no locations yet. The daemon asks the user
   /// once, with a notification. The decision follows in the event stream as locationAuthorization.
-  /// If it is authorized, the locations follow without another call. If it is denied, the
-  /// application receives none, and a later call fails with LocationDenied. This is also true of
+  /// After authorized, the locations follow without another call. After denied, the application
+  /// receives no locations, and a later call fails with LocationDenied. All of this also applies to
   /// the other location services.
   public enum StartUpdatingLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartUpdatingLocation"
@@ -597,7 +598,7 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Stops continuous updates. Without updates, nothing changes.
+  /// Stops continuous updates. If no updates run, nothing changes.
   public enum StopUpdatingLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StopUpdatingLocation"
 
@@ -608,13 +609,14 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Starts to monitor significant changes of the location. The event stream contains the field
-  /// significantLocationChange with the first location after this call, and with each change from
-  /// then on. The application needs an event stream.
+  /// Starts to monitor significant changes of the location. The first location after this call and
+  /// each later change arrive in the event stream, in the field significantLocationChange. The
+  /// application needs an event stream.
   ///
-  /// The daemon resumes a suspended application for a change. It launches an application that does
-  /// not run, with the launch reason location, if the application has a manifest and neither an
-  /// operator nor the user terminated it. Otherwise, the change waits until the application runs.
+  /// The daemon resumes a suspended application for a change. If the application does not run but
+  /// has a manifest, the daemon launches it with the launch reason location. After a termination by
+  /// an operator or the user, and without a manifest, the daemon does not launch the application,
+  /// and the change waits until the application runs.
   ///
   /// The daemon stores the request durably before it replies. The request outlasts the end of the
   /// application, the end of the daemon and a reboot. A launched application need not call this
@@ -656,26 +658,26 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Starts to monitor a region, or replaces the region with the same identifier. The event stream
-  /// contains the field region each time when the machine enters or leaves the region. The
+  /// Starts to monitor a region, or replaces the region with the same identifier. Each time the
+  /// machine enters or leaves the region, the event stream reports this in the field region. The
   /// application needs an event stream.
   ///
   /// The daemon reports a crossing when all locations within RegionDwell (20 s by default) show the
   /// new side. A location shows a side only if its distance from the boundary is at least 50 m, and
-  /// at least its own accuracy. The event stream does not report whether the machine is inside at
-  /// the time of this call, but ListMonitoredRegions returns this as soon as the daemon knows it.
+  /// at least the accuracy of the location. The event stream does not report whether the machine is
+  /// inside at the time of this call, but ListMonitoredRegions does as soon as the daemon knows.
   ///
-  /// The daemon resumes a suspended application for a crossing. It launches an application that
-  /// does not run, with the launch reason location, if the application has a manifest and neither
-  /// an operator nor the user terminated it. Otherwise, the crossings wait until the application
-  /// runs.
+  /// The daemon resumes a suspended application for a crossing. If the application does not run but
+  /// has a manifest, the daemon launches it with the launch reason location. After a termination by
+  /// an operator or the user, and without a manifest, the daemon does not launch the application,
+  /// and the crossings wait until the application runs.
   ///
   /// The daemon stores the region durably before it replies. The region outlasts the end of the
   /// application, the end of the daemon and a reboot. A launched application need not call this
   /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
   ///
   /// The error QuotaExceeded names the exhausted quota: MaxRegionsPerApplication (20 by default) or
-  /// MaxRegionsPerUser (1024 by default). Like the other location services, this method can also
+  /// MaxRegionsPerUser (1024 by default). Each method that starts a location service can also
   /// exceed MaxLocationApplicationsPerUser (256 by default).
   public enum StartMonitoringRegion: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartMonitoringRegion"
@@ -984,9 +986,9 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Cancels a notification or, if `notification` is null, all notifications of the application.
-  /// The daemon also closes those that are shown. `cancelled` lists the ids of all cancelled
-  /// notifications.
+  /// Cancels a notification or, if `notification` is null, all notifications of the application. If
+  /// a cancelled notification is shown, the daemon closes it. `cancelled` lists the ids of all
+  /// cancelled notifications.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.CancelNotifications"
 

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An application, running or not.
+  /// An application, whether or not it runs.
   public struct Application: WireStructure {
     public var application: String
     /// The uid that it runs as.
@@ -10,8 +10,8 @@ extension ControlInterface {
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
-    /// Its seat: a graphical session or a terminal. One application is active at each seat. When
-    /// another application is activated at the same seat, this one goes to the background, or
+    /// Its seat: a graphical session or a terminal. At most one application is active at each seat.
+    /// When another application is activated at the same seat, this one goes to the background, or
     /// becomes inactive if the daemon knows its windows. The seat is the first of these that
     /// applies:
     /// - `seat0`, ...: the seat that the manifest names, which several users may share
@@ -19,30 +19,32 @@ extension ControlInterface {
     ///   program registered itself or was adopted
     /// - `SESSION/APPLICATION`: a seat of its own, if the program has no terminal and was adopted;
     ///   it displaces no other application
-    /// - `session-ID`: another login session than the user's graphical session, such as one of ssh,
-    ///   if the program registered itself in it without a terminal
+    /// - `session-ID`: a login session other than the user's graphical session, such as an ssh
+    ///   session, if the program registered itself there and has no terminal
     /// - `user-UID`: the graphical session of the user, which is the default
     ///
     /// SESSION is session-ID for programs in another login session of logind, and user-UID for all
-    /// others. ListSessions returns which of logind's sessions are graphical, and their seats.
+    /// others. ListSessions returns the sessions of logind that can show applications.
     public var seat: String
     public var backgroundModes: [String]
     /// False if the manifest opts out of multitasking.
     public var multitasking: Bool
     /// True if a manifest says how to launch it.
     public var launchable: Bool
-    /// The location services that it uses. It may use them although it does not run.
+    /// The location services that it uses. An application can use significantChanges and regions
+    /// even while it does not run.
     public var location: [LocationService]
-    /// Whether it may learn the location, and why it is denied; null if it uses no service.
+    /// Whether it may learn the location, and why the location is denied; null if it uses no
+    /// service.
     public var locationAuthorization: LocationAuthorization?
     public var locationDenial: LocationDenial?
-    /// The position in the application switcher. 1 is the most recently active one; null means that
-    /// it is not in the switcher. See ListSwitcher.
+    /// The position in the application switcher: 1 for the most recently active application, and
+    /// null if the application is not in the switcher. See ListSwitcher.
     public var switcherPosition: Int?
     public var snapshot: SnapshotKind
     public var instance: Instance?
     public var lastEnd: End?
-    /// Its last launch, if it failed and the application has not run since.
+    /// Its last launch, if the launch failed and the application has not run since.
     public var launchFailure: LaunchFailure?
     public var nextLaunch: NextLaunch?
     /// The process that an earlier daemon released when it stopped, if the process still runs. No

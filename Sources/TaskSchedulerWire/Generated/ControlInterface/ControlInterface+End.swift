@@ -9,16 +9,16 @@ extension ControlInterface {
     /// The number of the signal. Set only if the reason is crashed.
     public var signal: Int?
     /// The callback that the application did not acknowledge in time, if the daemon killed the
-    /// application for that. Only with callbackTimeout, keepAliveTimeout, terminatedByOperator and
-    /// terminatedByUser.
+    /// application for this reason. Set only with callbackTimeout, keepAliveTimeout,
+    /// terminatedByOperator and terminatedByUser.
     public var callback: CallbackKind?
     /// The number of outstanding tasks. Set only if the reason is backgroundTimeExpired.
     public var tasks: Int?
     /// The first of the outstanding tasks. Set only if the reason is backgroundTimeExpired.
     public var task: Int?
     public var taskName: String?
-    /// The signal that requested the end (SIGTERM, or the manifest's stop-signal). Set if SIGKILL
-    /// had to follow because the application did not exit within `stopLimitUSec`.
+    /// The signal that requested the end (SIGTERM, or the manifest's stop-signal). Set only if the
+    /// application did not exit within `stopLimitUSec` and the daemon therefore sent SIGKILL.
     public var stopSignal: String?
     public var stopLimitUSec: Int?
     public var atUSec: Int

@@ -1,8 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An entitlement that an application had. `kind` says what happened, and `atUSec` when it
-  /// happened.
+  /// An entitlement that an application had. `kind` says how it ended, and `atUSec` when it ended.
   public struct EndedEntitlement: WireStructure {
     public var kind: EndedEntitlementKind
     public var task: Int?

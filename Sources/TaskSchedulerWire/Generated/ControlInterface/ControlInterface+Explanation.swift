@@ -11,16 +11,16 @@ extension ControlInterface {
     public var traced: Bool
     /// The limits in the order of their times.
     public var limits: [Limit]
-    /// Set if the daemon is terminating it under memory pressure, or has terminated it and it has
-    /// not run since then.
+    /// Set while the daemon is terminating the application under memory pressure, and after the
+    /// termination until the application runs again.
     public var memoryEnd: MemoryEnd?
-    /// Set if the daemon is killing it because of a background rule, or has killed it and it has
-    /// not run since then.
+    /// Set while the daemon is killing the application because of a background rule, and after the
+    /// kill until the application runs again.
     public var brokenRule: BrokenRule?
-    /// The reason, as a clause, for which the daemon released the application instead of suspending
-    /// it. null if the daemon has not released it, or manages it again.
+    /// The reason, as a clause, why the daemon released the application instead of suspending it.
+    /// null if the daemon has not released the application, or manages it again.
     public var releaseReason: String?
-    /// null if no session agent reports windows of it.
+    /// null if no session agent reports a window of the application.
     public var windows: WindowVisibility?
 
     public static let fieldNames = [

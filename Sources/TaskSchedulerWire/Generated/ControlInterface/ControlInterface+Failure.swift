@@ -9,8 +9,8 @@ extension ControlInterface {
     case unknownApplication(application: String, nearest: String?)
     /// Several users have an application with this id. Name the owner.
     case ambiguousApplication(application: String, owners: [Int])
-    /// The id is not a reverse-DNS id: two or more labels of letters, digits, - and _, joined by
-    /// dots, with at most 250 bytes.
+    /// The id is not a reverse-DNS id. Such an id consists of two or more labels of letters,
+    /// digits, - and _, joined by dots, and has at most 250 bytes.
     case invalidApplicationID(application: String)
     /// The transition is not possible from this state.
     case invalidTransition(application: String, state: State, cause: String)
@@ -28,9 +28,11 @@ extension ControlInterface {
     case invalidProcess(pid: Int, reason: String)
     /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
-    /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
+    /// The field `parameter` of the notification is invalid. `reason` says what is wrong and what
+    /// would be right.
     case invalidNotification(parameter: String, reason: String)
-    /// The name or the value of a system change is invalid. `reason` says what is required.
+    /// The name or the value of a system change is invalid; `parameter` says which. `reason` says
+    /// what is required.
     case invalidSystemChange(parameter: String, reason: String)
     /// The application has no notification with this id. If the call named no application, none of
     /// the applications that the caller may operate has such a notification.
@@ -46,7 +48,8 @@ extension ControlInterface {
     /// The machine does not support multitasking, or the manifest opts out of it. The application
     /// cannot run in the background.
     case multitaskingNotSupported(application: String)
-    /// The application does not run, is suspended, or has no event stream.
+    /// The application cannot receive the warning, because it does not run, is suspended, or has no
+    /// event stream.
     case cannotBeTold(application: String, state: State)
     /// None of the user's applications that receive commands has been audible.
     case nothingPlayed

@@ -12,12 +12,13 @@ extension ControlInterface {
     public var aware: Bool
     public var launchReason: LaunchReason
     public var startedAtUSec: Int
-    /// The reason why the daemon is terminating it; null if it is not.
+    /// The reason why the daemon is terminating it; null if the daemon is not terminating it.
     public var ending: EndKind?
-    /// True while the daemon is stopping its processes and not all of them have stopped yet.
+    /// True while the daemon is stopping the processes of the instance and not all of them have
+    /// stopped yet.
     public var suspending: Bool
     /// The application whose activation at the same seat made this one inactive or sent it to the
-    /// background. null if there was another cause, and if the caller may not see that application.
+    /// background. null if there was another cause, or if the caller may not see that application.
     public var displacedBy: String?
     public var entitlements: [Entitlement]
     /// The number of unacknowledged callbacks, including those that wait to be sent.
@@ -25,7 +26,7 @@ extension ControlInterface {
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
     public var keepAlive: KeepAlive?
-    /// The number of its managed sockets.
+    /// The number of managed sockets.
     public var managedSockets: Int
     /// The number of system changes that it gets when it is resumed.
     public var heldChanges: Int
@@ -37,9 +38,9 @@ extension ControlInterface {
     /// The application for which the daemon has lowered its volume. null if its volume is not
     /// lowered, and while the daemon restores the volume.
     public var duckedBy: String?
-    /// The effect of the background rules. null in the foreground, and while audio or location
-    /// updates entitle it to run, unless it is throttled or the daemon could not restore one of its
-    /// priorities.
+    /// The effect of the background rules. The rules do not apply in the foreground, nor while
+    /// audio or location updates entitle the instance to run. The field is then null, except while
+    /// the instance is throttled or the daemon could not restore one of its priorities.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
     /// it.

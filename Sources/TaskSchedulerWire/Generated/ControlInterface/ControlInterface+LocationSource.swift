@@ -1,13 +1,14 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A source that reports locations, or only that the machine has moved.
+  /// A source of locations, or a source that reports only that the machine has moved.
   public struct LocationSource: WireStructure {
-    /// gpsd, GeoClue, modem (the cell of a modem) or access point (that of a wireless network).
+    /// gpsd, GeoClue, modem (the radio cell of a modem) or access point (the access point of the
+    /// wireless network).
     public var name: String
     /// The user whose session agent reports the source. Only the applications of this user receive
-    /// its locations. null for a source of all users, and for GeoClue if no session agent is
-    /// attached.
+    /// the locations of the source. null for a source that serves all users, and for GeoClue if no
+    /// session agent is attached.
     public var owner: Int?
     public var available: Bool
     /// What is missing, as a clause; null if the source is available, or if nothing more is known.

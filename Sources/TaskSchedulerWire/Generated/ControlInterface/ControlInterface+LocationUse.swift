@@ -1,23 +1,23 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The use of the location by an application, running or not.
+  /// How an application uses the location, whether or not the application runs.
   public struct LocationUse: WireStructure {
     public var application: String
     public var owner: Int
-    /// What applies now. The settings decide first, then the manifest, and then the user or an
-    /// operator.
+    /// Whether the application may learn the location now. The settings decide first, then the
+    /// manifest, and then the user or an operator.
     public var authorization: LocationAuthorization
-    /// Why it is denied; null if it is not. `manifest`: the manifest names none of the used
-    /// services.
+    /// Why the location is denied; null if it is not denied. `manifest`: the manifest names none of
+    /// the used services.
     public var denial: LocationDenial?
     /// null if no continuous updates run.
     public var updates: LocationUpdates?
     public var monitorsSignificantChanges: Bool
     /// The regions in the order of their identifiers.
     public var regions: [RegionUse]
-    /// The last time at which the application was told a location, a change or a crossing; null if
-    /// it was told none since the start of the machine.
+    /// The last time at which the daemon told the application a location, a significant change or a
+    /// crossing; null if that has not happened since the machine started.
     public var lastUsedUSec: Int?
 
     public static let fieldNames = [

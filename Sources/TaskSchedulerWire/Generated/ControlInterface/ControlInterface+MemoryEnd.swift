@@ -3,8 +3,8 @@
 extension ControlInterface {
   /// The reason why the daemon terminated an application under memory pressure. Sizes are in bytes.
   public struct MemoryEnd: WireStructure {
-    /// Its state when the daemon chose it. The daemon terminates suspended applications before
-    /// other applications in the background.
+    /// The state of the application when the daemon chose it. The daemon terminates suspended
+    /// applications before other applications in the background.
     public var state: State
     /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
@@ -12,7 +12,8 @@ extension ControlInterface {
     public var estimate: Bool
     /// The number of applications in the same state, including this one.
     public var candidates: Int
-    /// The applications in the same state that would have been next, if the caller may see them.
+    /// The next applications in the same state, in the order of termination. The list omits
+    /// applications that the caller may not see.
     public var next: [MemoryRival]
     /// The machine's available memory when the daemon chose the application.
     public var available: Int

@@ -8,7 +8,7 @@ extension ControlInterface {
     public var state: State
     /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
-    /// The resident memory, with its share of the pages that it shares with other processes.
+    /// The resident memory. A page that several processes share counts in part.
     public var total: Int
     /// True if the daemon could not read the exact numbers and estimated them from /proc/PID/statm.
     public var estimate: Bool

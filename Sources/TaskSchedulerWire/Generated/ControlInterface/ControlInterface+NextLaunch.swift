@@ -2,8 +2,8 @@
 
 extension ControlInterface {
   /// The next automatic launch of an application. The daemon relaunches an application with the
-  /// mode voip after a failed launch. It also relaunches such an application after its end, except
-  /// if the application exited with code 0, or if the user or an operator terminated it.
+  /// mode voip after a failed launch. It also relaunches such an application after each end, except
+  /// an exit with code 0, and a termination by the user or an operator.
   public struct NextLaunch: WireStructure {
     public var atUSec: Int
     /// The delay after the end or after the failed launch.

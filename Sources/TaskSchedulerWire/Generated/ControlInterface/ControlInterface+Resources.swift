@@ -3,13 +3,13 @@
 extension ControlInterface {
   /// The effect of the background rules on an instance.
   public struct Resources: WireStructure {
-    /// The priorities that the daemon lowered or could not lower, one text each.
+    /// One text for each priority that the daemon has lowered or could not lower.
     public var lowered: [String]
     /// The CPU limit of a throttled instance, in percent of one CPU; null if it is not throttled.
     public var throttledPercent: Int?
-    /// The first ten addresses that it listened on when it was last suspended.
+    /// The first ten addresses on which the instance listened when it was last suspended.
     public var listening: [String]
-    /// The number of addresses that it listened on when it was last suspended.
+    /// The number of all addresses on which the instance listened when it was last suspended.
     public var listeningCount: Int
     /// True if the daemon examined all descriptors of its processes at the last suspension. If
     /// false, the daemon may have missed listening sockets, and locks on shared files.

@@ -10,9 +10,9 @@ extension ControlInterface {
   /// The reason why an instance ended.
   ///
   /// The reason is unknown if the daemon cannot learn how the leader ended. This happens mostly if
-  /// no daemon ran at that time, and before Linux 6.15 also if the daemon did not launch the
-  /// instance. The reason is terminatedByOperator or terminatedByUser even if the application did
-  /// not respond and the daemon had to kill it.
+  /// no daemon ran at that time. Before Linux 6.15, it also happens if the daemon did not launch
+  /// the instance. The reason is terminatedByOperator or terminatedByUser even if the application
+  /// did not respond and the daemon had to kill it.
   public enum EndKind: String, WireEnumeration {
     case exited
     case crashed
@@ -54,7 +54,7 @@ extension ControlInterface {
   /// - `ducked`: the daemon has lowered its volume, because another application plays
   /// - `interrupted`: a phone call or another application interrupts its audio
   /// - `calling`: it has a phone call
-  /// - `onHold`: its phone call is on hold because of a newer one
+  /// - `onHold`: its phone call is on hold because of a newer phone call
   public enum AudioUse: String, WireEnumeration {
     case playing, recording, muted, ducked, interrupted, calling, onHold
   }
@@ -78,7 +78,7 @@ extension ControlInterface {
   /// The kind of a limit, by what the daemon does when the limit is reached.
   /// - `callback`: kills the application if it has not acknowledged the callback
   /// - `expiration`: calls the expiration handlers of the background tasks
-  /// - `backgroundTime`: suspends the application, or kills it if it has a task outstanding
+  /// - `backgroundTime`: suspends the application, or kills it if it has an outstanding task
   /// - `launch`: stops waiting for the application to open its event stream
   /// - `event`: stops waiting for the application to handle an event
   /// - `suspension`: tries again to stop the processes
@@ -91,7 +91,7 @@ extension ControlInterface {
   /// - `hidden`: sends the application to the background if its windows are still hidden
   /// - `audio`: stops waiting for the application to play or record again, or counts it as paused
   ///   because it has played only silence
-  /// - `mute`: stops waiting for the mute of the audio, and suspends the application
+  /// - `mute`: suspends the application even if its audio is not muted yet
   public enum LimitKind: String, WireEnumeration {
     case callback
     case expiration
@@ -119,18 +119,18 @@ extension ControlInterface {
     case focused, visible, hidden, closed
   }
 
-  /// What the application switcher shows of an application in place of its icon.
-  /// - `none`: nothing: the application has set no snapshot
+  /// What the application switcher shows of an application.
+  /// - `none`: the icon, because the application has set no snapshot
   /// - `picture`: the picture that GetSnapshot returns
-  /// - `sensitive`: nothing: the application asked to be shown without a picture
+  /// - `sensitive`: the icon, because the application asked to be shown without a picture
   public enum SnapshotKind: String, WireEnumeration {
     case none, picture, sensitive
   }
 
   /// A service that reports the location to an application.
   /// - `updates`: continuous updates, while the application runs
-  /// - `significantChanges`: changes of about 500 m and more
-  /// - `regions`: the machine enters or leaves a region
+  /// - `significantChanges`: changes of about 500 m or more
+  /// - `regions`: crossings of the boundaries of regions
   public enum LocationService: String, WireEnumeration {
     case updates, significantChanges, regions
   }
@@ -172,7 +172,7 @@ extension ControlInterface {
   /// - `ended`: an instance ended; `reason` says why
   /// - `refused`: the daemon refused a call; `reason` names the error
   /// - `suspensionFailed`: the daemon could not stop all processes, or another program resumed one;
-  ///   the application runs
+  ///   the application is no longer suspended
   /// - `signalFailed`: an operation on the application's processes failed; `reason` describes the
   ///   failure
   /// - `keepAliveSet`: the application set or cleared its keep-alive handler
@@ -192,7 +192,7 @@ extension ControlInterface {
   /// - `ruleBroken`: the application broke a background rule
   /// - `snapshotChanged`: the application switcher shows another snapshot of the application
   /// - `removedFromSwitcher`: the application was removed from the application switcher
-  /// - `audioChanged`: the application became audible, began to record, or ceased to do so
+  /// - `audioChanged`: the application began or ceased to play or to record
   /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
   /// - `audioDucked`: the daemon lowered the application's volume, or restored it
   /// - `remoteControlled`: the application was sent a command such as play or pause

@@ -185,7 +185,7 @@ extension ControlInterface {
     public struct Output: WireStructure {
       public var applications: [Application]
       /// The uids of the users with an attached session agent: all of them if the caller is an
-      /// operator, otherwise only the caller's.
+      /// operator, otherwise only the caller's uid.
       public var sessionAgents: [Int]
 
       public static let fieldNames = ["applications", "sessionAgents"]
@@ -307,11 +307,11 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Launches the program of the application's manifest, in the foreground unless `background` is
-  /// true. Replies when the program has started.
+  /// Launches the program that the application's manifest names, in the foreground unless
+  /// `background` is true. Replies when the program has started.
   ///
-  /// In the foreground the application is active. When it opens its event stream, it is inactive
-  /// until it has acknowledged didFinishLaunching.
+  /// In the foreground the application is active at first. When it opens its event stream, it
+  /// becomes inactive until it has acknowledged didFinishLaunching.
   public enum Launch: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Launch"
 
@@ -367,7 +367,8 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Makes a running process an instance of an application, in the foreground unless `background`
-  /// is true. Its seat is that of its controlling terminal; see Application.seat.
+  /// is true. The controlling terminal of the process is the seat of the instance; see
+  /// Application.seat.
   ///
   /// Users may adopt their own processes. Operators may adopt the processes of every user. A user's
   /// own daemon manages only processes of that user.
@@ -447,7 +448,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Brings an application to the foreground. Launches it if it does not run and a manifest says
-  /// how. Replies when its processes run and it is in the foreground of its seat.
+  /// how. Replies when its processes run and it is in the foreground at its seat.
   ///
   /// An application that has opened its event stream is inactive until it has acknowledged
   /// willEnterForeground. Activate, Deactivate, SendToBackground and Terminate succeed and change
@@ -483,7 +484,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Makes an active application inactive, as an interruption or the loss of the focus does. The
-  /// application stays in the foreground of its seat, and Activate makes it active again.
+  /// application stays in the foreground at its seat, and Activate makes it active again.
   public enum Deactivate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Deactivate"
 
@@ -545,11 +546,11 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Terminates an application. Replies with its end when its leader has exited. With `byUser`, the
-  /// reason is terminatedByUser instead of terminatedByOperator.
+  /// Terminates an application. When the leader has exited, the reply describes the end of the
+  /// application. With `byUser`, the reason is terminatedByUser instead of terminatedByOperator.
   ///
-  /// The daemon cancels a planned relaunch. If the application does not run, the reply is its last
-  /// end; null if it has never run.
+  /// The daemon cancels a planned relaunch. If the application does not run, the reply describes
+  /// its last end; `end` is null if it has never run.
   public enum Terminate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Terminate"
 
@@ -600,19 +601,19 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Lists the application switcher of a seat: its applications, the most recently active one
+  /// Lists the applications in the application switcher of a seat, the most recently active one
   /// first.
   ///
   /// An application enters the switcher when it becomes active. It stays while it runs, and after
   /// its end if a manifest says how to launch it. It leaves the switcher by RemoveFromSwitcher.
   ///
   /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
-  /// of one user. If `seat` is null and `all` or `owner` is given, the method lists the
-  /// applications of all seats. If `seat` is null and neither is given, it lists those of the
-  /// caller's seat. An `all` of false counts as not given. The caller's seat is the first of these
-  /// that has an application in the switcher: the caller's controlling terminal, then the caller's
-  /// login session. If neither has one, it is the default seat of the caller's user. The reply
-  /// names the seat; null stands for all seats.
+  /// of one user. If `seat` is null, but `owner` is given or `all` is true, the method lists the
+  /// applications of all seats. If none of the three is given, it lists the applications of the
+  /// caller's seat. The caller's seat is the first of these that has an application in the
+  /// switcher: the caller's controlling terminal, then the caller's login session. If neither has
+  /// one, it is the default seat of the caller's user. The reply names the seat; null stands for
+  /// all seats.
   public enum ListSwitcher: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSwitcher"
 
@@ -737,8 +738,8 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Removes an application from the application switcher, for example because the user closed it
-  /// there. Deletes its snapshot, and terminates it as Terminate does. Replies with its end when
-  /// its leader has exited.
+  /// there. Deletes its snapshot, and terminates it as Terminate does. When the leader has exited,
+  /// the reply describes the end of the application.
   ///
   /// The application enters the switcher again when it becomes active again.
   public enum RemoveFromSwitcher: InterfaceMethod {
@@ -912,7 +913,8 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Cancels the notification `notification`, or all notifications of `application`. The call must
-  /// set at least one of these parameters. The daemon need not know the application any more.
+  /// set at least one of these parameters. `application` may name an application that the daemon no
+  /// longer knows.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.CancelNotifications"
 
@@ -963,8 +965,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Posts a custom system change. If the caller is an operator, the daemon reports it to all
-  /// applications, otherwise to the applications of the caller's user.
+  /// Posts a custom system change. If the caller is an operator, the daemon reports the change to
+  /// all applications, otherwise to the applications of the caller's user.
   ///
   /// The name has 1 to 64 letters, digits, dots, - and _. The value has at most 256 bytes and no
   /// control characters.
@@ -998,11 +1000,11 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Sends a command to the application that was audible last, among those of the owner that
-  /// receive commands: media players on the session bus, and applications with the mode audio and
-  /// an event stream. If the application is suspended, the daemon resumes it for EventTime (10 s by
-  /// default). `owner` is the caller unless an operator names another user. The reply names the
-  /// application.
+  /// Sends a command to an application of one user. The receiver is the application that was
+  /// audible last, among those that receive commands: media players on the session bus, and
+  /// applications with the mode audio and an event stream. If the application is suspended, the
+  /// daemon resumes it for EventTime (10 s by default). Only an operator may name another user as
+  /// `owner`; null means the caller. The reply names the application.
   ///
   /// The call must set `seconds` with seek, and only with seek. The value is from -1000000000 to
   /// 1000000000; a negative value moves backwards.
@@ -1058,9 +1060,10 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Returns the sources of locations, what the applications need at present, and which
-  /// applications use the location. Operators get the applications of all users, or of `owner`.
-  /// Other callers get their own. The sources of all users are in every reply.
+  /// Returns the sources of locations, the accuracy that the applications need at present, and the
+  /// applications that use the location. Operators get the applications of all users, or of
+  /// `owner`. Other callers get their own applications. Each reply contains the sources that serve
+  /// all users.
   public enum GetLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetLocation"
 
@@ -1091,8 +1094,8 @@ extension ControlInterface {
       /// changes. null if no such time is known, for example because the daemon waits until the
       /// machine moves.
       public var nextLookUSec: Int?
-      /// The newest location that the daemon has for `owner`, or else for any user whose
-      /// applications the caller may see; null without a location.
+      /// The newest location that the daemon has for the users whose applications the reply can
+      /// contain. null if the daemon has none.
       public var location: Location?
       /// The instant until which a location from PostLocation replaces the locations of the
       /// sources; null if there is no such location.
@@ -1138,8 +1141,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Simulates a location. For LocationFixTime (60 s by default), it replaces the locations of the
-  /// sources, and counts as a source.
+  /// Simulates a location. For LocationFixTime (60 s by default), the simulated location replaces
+  /// the locations of the sources, and counts as a source.
   ///
   /// With `owner`, the applications of this user receive the location. Without `owner`, the
   /// applications of the caller receive it, or the applications of all users if the caller is an
@@ -1177,7 +1180,7 @@ extension ControlInterface {
   /// Decides whether an application may learn the location, in place of the user. With
   /// notDetermined, the daemon asks the user again if the application uses a location service. The
   /// reply means that the decision is durable. The settings of the daemon override this decision;
-  /// GetLocation returns what applies.
+  /// GetLocation returns the authorization that is in effect.
   ///
   /// The call also works for an application that the daemon no longer knows, if the daemon still
   /// remembers a decision about it or one of its location services.
@@ -1215,11 +1218,11 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Ends the regions and the significant changes of an application, and withdraws the decision
-  /// whether it may learn the location. If the application runs and has started continuous updates,
-  /// the daemon asks the user again. The reply means that all of this is durable. The application
-  /// need not run. If the daemon remembers nothing about its location, the call fails with
-  /// UnknownApplication.
+  /// Stops monitoring the regions and the significant changes of an application, and withdraws the
+  /// decision whether it may learn the location. If the application runs and has started continuous
+  /// updates, the daemon asks the user again. The reply means that all of this is durable. The
+  /// application need not run. If the daemon remembers nothing about its location, the call fails
+  /// with UnknownApplication.
   public enum ForgetLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ForgetLocation"
 
@@ -1250,10 +1253,10 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Returns the login sessions in which a user may see applications: graphical sessions, and text
-  /// consoles at a seat. Operators get those of all users, other callers their own. The list is
-  /// empty without logind. The lock of a session's screen interrupts the active application at the
-  /// seat of the session and at each terminal in the session.
+  /// Returns the login sessions that can show applications: graphical sessions, and text consoles
+  /// at a seat. Operators get the sessions of all users, other callers get their own. The list is
+  /// empty without logind. When the screen of a session is locked, the daemon interrupts the active
+  /// applications at the seat of the session and at the terminals in the session.
   public enum ListSessions: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSessions"
 
@@ -1289,7 +1292,8 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var phase: MemoryPhase
-      /// The time at which the daemon last detected memory pressure; null if never.
+      /// The time at which the daemon last detected memory pressure; null if it has never detected
+      /// any.
       public var pressedAtUSec: Int?
       /// The scopes whose memory pressure the daemon monitors: machine, slice.
       public var heard: [String]
@@ -1531,8 +1535,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Reads the configuration and the manifests again. If they contain a mistake, the previous ones
-  /// stay in effect, and InvalidConfiguration lists each mistake.
+  /// Reads the configuration and the manifests again. If a file contains a mistake, the previous
+  /// configuration and manifests stay in effect, and InvalidConfiguration lists each mistake.
   public enum Reload: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Reload"
 

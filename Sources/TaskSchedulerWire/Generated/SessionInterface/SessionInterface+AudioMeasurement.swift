@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// An order to begin or to end the measurement of playback streams, once a second. The agent
-  /// measures no stream when it attaches.
+  /// An order to begin or to stop measuring playback streams. The agent measures such a stream once
+  /// a second. When an agent attaches, it measures no stream.
   public struct AudioMeasurement: WireStructure {
     public var generation: Int
     public var streams: [Int]

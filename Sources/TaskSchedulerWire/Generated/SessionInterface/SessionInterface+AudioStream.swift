@@ -19,7 +19,7 @@ extension SessionInterface {
     /// connected to the server. False if the server read the pid from the client's socket.
     public var claimed: Bool
     /// True if the stream is not paused and is connected to a device. The volume of a playback
-    /// stream is also above zero.
+    /// stream must also be above zero.
     public var running: Bool
     public var muted: Bool
     /// True if the stream played only silence in the last second. False if the daemon has not

@@ -1,8 +1,9 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// Changes of volumes. If the audio server does not run yet, the agent makes them when the server
-  /// runs. If the server has another generation, or a stream has ended, the agent does nothing.
+  /// Changes of the volumes of streams. If the audio server does not run yet, the agent makes the
+  /// changes when the server runs. If the server has another generation, or a stream has ended, the
+  /// agent does nothing.
   public struct AudioVolume: WireStructure {
     public var generation: Int
     public var changes: [VolumeChange]

@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// An order to report the locations of GeoClue, or to report them no longer. While no daemon
-  /// needs locations, the agent uses no client of GeoClue, so that GeoClue needs no receiver.
+  /// An order to report the locations of GeoClue, or to stop reporting them. While no daemon needs
+  /// locations, the agent is no client of GeoClue, so that GeoClue need not run a receiver for it.
   public struct LocationOrder: WireStructure {
     /// The accuracy that the agent requests from GeoClue; null if the daemon needs no locations.
     public var accuracy: LocationAccuracy?

@@ -11,17 +11,17 @@ extension SessionInterface {
     public var application: String
     /// The name from the application's manifest.
     public var applicationName: String?
-    /// A name of the icon theme, or the absolute path of an image.
+    /// A name from the icon theme, or the absolute path of an image.
     public var icon: String?
     public var title: String
     public var body: String?
-    /// A name of the freedesktop sound theme, or the absolute path of a sound file; default means
-    /// the sound that the notification service chooses.
+    /// A name from the freedesktop sound theme, or the absolute path of a sound file. The value
+    /// default means the sound that the notification service chooses.
     public var sound: String?
     public var urgency: Urgency
     /// A category of the Desktop Notifications Specification, such as im.received.
     public var category: String?
-    /// The actions besides the choice of the notification itself.
+    /// The actions that the user can choose in addition to the notification itself.
     public var actions: [NotificationAction]
     /// Set for a notification that an agent has shown before. If the same notification service
     /// still runs, the agent makes this service show the notification again at the same place,

@@ -1,10 +1,10 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// The media player org.mpris.MediaPlayer2.taskschedd, by which the user controls an application
-  /// that is no media player on the session bus itself.
+  /// The media player org.mpris.MediaPlayer2.taskschedd. Through it, the user controls an
+  /// application that is not itself a media player on the session bus.
   public struct PresentedPlayer: WireStructure {
-    /// The application's id; null if there is no such application. The agent then gives up the
+    /// The application's id; null if there is no such application. The agent then releases the bus
     /// name.
     public var application: String?
     public var applicationName: String?

@@ -30,9 +30,9 @@ extension SessionInterface {
     case phone, event, notification, accessibility, other
   }
 
-  /// A call to a media player that another program made.
-  /// - `command`: it changes something: a command or the setting of a property
-  /// - `read`: it only reads properties
+  /// A call that another program made to a media player.
+  /// - `command`: a command, or a call that sets a property
+  /// - `read`: a call that only reads properties
   public enum PlayerCall: String, WireEnumeration {
     case command, read
   }
@@ -40,7 +40,7 @@ extension SessionInterface {
   /// A command to a media player.
   public typealias RemoteCommand = ControlInterface.RemoteCommand
 
-  /// How accurate a location must be. GeoClue chooses its sources by this.
+  /// How accurate a location must be. GeoClue chooses its sources by this accuracy.
   public typealias LocationAccuracy = ApplicationInterface.LocationAccuracy
 
   /// A position of the machine, as GeoClue measured it. A field that GeoClue does not know is null.

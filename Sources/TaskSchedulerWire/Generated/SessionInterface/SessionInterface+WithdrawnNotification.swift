@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// A notification that the agent must close, or must not show.
+  /// A notification that the agent must close or, if it has not shown it yet, must not show.
   public struct WithdrawnNotification: WireStructure {
     public var id: Int
     /// Set if an agent has shown the notification.

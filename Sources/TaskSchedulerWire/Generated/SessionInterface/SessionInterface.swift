@@ -106,20 +106,19 @@ public enum SessionInterface {
 extension SessionInterface {
   /// Makes the caller the session agent of its user. The caller must set `more`, because each reply
   /// is an order to the agent; exactly one field of an order is set. The first order is `attached`.
-  /// After it, the agent reports all windows if it knows them. The daemon sends again the
-  /// notifications that it wants shown, those that it wants closed, and all badges. The order
-  /// `synchronized` ends this list. The agent then closes all other notifications of the daemon,
-  /// and removes all other badges. Before `synchronized`, the agent reports nothing about
-  /// notifications.
+  /// After this order, the agent reports all windows if it knows them. The daemon sends again all
+  /// notifications to show or to close, and all badges. The order `synchronized` ends this list.
+  /// The agent then closes all other notifications of the daemon, and removes all other badges.
+  /// Before `synchronized`, the agent reports nothing about notifications.
   ///
   /// If systemd keeps the connection during a restart of the daemon, the restarted daemon sends
-  /// `attached` again, with the same number, and the agent reports all windows again.
+  /// `attached` again, with the same attachment number, and the agent reports all windows again.
   ///
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
   /// The daemon sends again all mutes, changes of volumes and measurements, and the media player
-  /// `taskschedd` if there is one. It also sends again each end of a mute or of a changed volume
-  /// that no report has confirmed. Before the agent stops, it undoes all mutes and changes of
-  /// volumes.
+  /// `taskschedd` if there is one. It also sends again each order to end a mute or to restore a
+  /// volume, if no report has confirmed that order. Before the agent stops, it undoes all mutes and
+  /// changes of volumes.
   ///
   /// After `attached`, the agent also reports whether GeoClue is available, as soon as it knows
   /// this. It reports no location until the daemon orders locations. The daemon orders them after
@@ -206,8 +205,9 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports all windows of the session, at most 1024. A process without a window in the report has
-  /// no window. The report omits windows whose process is not known, but `hasFocus` considers them.
+  /// Reports all windows of the session, at most 1024. If the report contains no window of a
+  /// process, the daemon assumes that the process has none. The report omits windows whose process
+  /// is not known, but `hasFocus` takes them into account.
   ///
   /// `hasFocus` is true if any window has the focus. It is false on an empty workspace.
   public enum ReportWindows: InterfaceMethod {
@@ -245,7 +245,7 @@ extension SessionInterface {
 
 extension SessionInterface {
   /// Reports that nothing is known about the windows any more, because the compositor or X server
-  /// has ended. The last report holds for SessionGraceTime (10 s by default).
+  /// has ended. The last report stays in effect for SessionGraceTime (10 s by default).
   public enum ForgetWindows: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ForgetWindows"
 
@@ -340,10 +340,10 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports that a program has called a media player. The call waits in the socket of a suspended
-  /// player, so the daemon resumes the player. After a command, the player runs for EventTime (10 s
-  /// by default). After a read, it runs for RemoteReadTime (1 s by default), but only once in
-  /// RemoteReadInterval (5 s by default).
+  /// Reports that a program has called a media player. If the player is suspended, the call waits
+  /// in its socket, and the daemon resumes the player so that it can answer. After a command, the
+  /// player runs for EventTime (10 s by default). After a read, it runs for RemoteReadTime (1 s by
+  /// default), at most once in RemoteReadInterval (5 s by default).
   public enum PlayerCalled: InterfaceMethod {
     public static let name = "org.taskschedd.Session.PlayerCalled"
 
@@ -413,9 +413,9 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports whether GeoClue is available to the user: it runs or the system bus can start it, and
-  /// the agent's last attempt to use it has not failed. The agent reports each change. Before the
-  /// first report, the daemon treats GeoClue as not available.
+  /// Reports whether GeoClue is available to the user. GeoClue is available if it runs or the
+  /// system bus can start it, and if the agent's last attempt to use it did not fail. The agent
+  /// reports each change. Before the first report, the daemon treats GeoClue as not available.
   public enum ReportLocationSource: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ReportLocationSource"
 
