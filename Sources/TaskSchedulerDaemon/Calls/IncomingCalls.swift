@@ -32,7 +32,7 @@ final class IncomingCalls: DaemonNotices {
     var call: IncomingCall
     /// The time at which the notification last fired, in nanoseconds since 1970.
     var firedAt: Int
-    /// The users to whom the daemon shows the notification.
+    /// The users who see the notification.
     var users: Set<UserID> = []
     /// For each user, the name that the notification service gave to the shown notification.
     var names: [UserID: DesktopName] = [:]
