@@ -4,8 +4,8 @@ import TaskSchedulerWire
 
 // The checks after the last kill.
 extension Campaign {
-  /// Activates every application. Checks that each runs, ends its tasks, and is in the state that
-  /// the daemon reports.
+  /// Activates every application. Checks that every application then runs, that it has ended its
+  /// tasks, and that its state is the one that the daemon reports.
   func waitUntilSettled() throws {
     say("settling")
     let touched = try endOperating()
@@ -56,7 +56,7 @@ extension Campaign {
     }
   }
 
-  /// Stops the daemon cleanly, and checks that no process stays stopped.
+  /// Stops the daemon cleanly, and checks that no application's process remains suspended.
   func stop() throws {
     let processes = clients.filter { client in
       recordFile.read(slot: client.number + 1).map { verifier.isAlive($0.pid) } ?? false

@@ -88,8 +88,8 @@ final class Campaign {
     return findings.isEmpty
   }
 
-  /// Checks the clients of a campaign without kills. A finding is then an error of the campaign, or
-  /// a defect that has nothing to do with kills.
+  /// Checks the clients in a campaign that is run with zero kills. A finding then shows an error of
+  /// the campaign, or a defect that has nothing to do with kills.
   private func checkWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))
@@ -205,8 +205,9 @@ final class Campaign {
     // Between two kills, the daemon must have time to read the calls of all clients. Otherwise the
     // campaign would measure the speed of the machine.
     _ = poll(nil, 0, Int32(chance.below(60 * max(1, options.clients / 200))))
-    // A restart of the daemon restarts the limits of callbacks. Some daemons therefore run for
-    // longer than this limit, so that they kill a client whose callback was lost.
+    // The daemon kills a client that does not acknowledge a callback in time. A restart of the
+    // daemon gives the client the full time again. Some daemons therefore run for longer than this
+    // time, so that they kill a client whose callback was lost.
     if chance.percent(5) { _ = poll(nil, 0, Int32(Settings.callbackTimeout / 1_000_000 * 5 / 4)) }
     let start = kill() ?? BootClock.now()
     var last = start

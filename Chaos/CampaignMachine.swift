@@ -20,8 +20,9 @@ struct CampaignMachine {
     """
 
   /// - Parameters:
-  ///   - previous: The source tree of the first daemon, with its program in `.build/release`; nil
-  ///     for this version. An upgrade later installs this version's program and units.
+  ///   - previous: The source tree of the version that runs first, with its program in
+  ///     `.build/release`; nil to run this version from the start. An upgrade installs the program
+  ///     and the units of this version later.
   ///   - settings: The contents of taskschedd.toml.
   init(clients: Int, forgets: Bool = false, previous: String? = nil, settings: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
@@ -109,7 +110,7 @@ struct CampaignMachine {
     return try campaign.waitForExit()?.shellCode ?? 1
   }
 
-  /// Writes the log of the machine, with the time since boot.
+  /// Writes the log of the machine. Each line begins with the time since boot.
   func writeLog(to file: LogFile) throws {
     let eventLog = try machine.start(["journalctl", "--no-pager", "-o", "short-monotonic"])
     while let line = try eventLog.readLine(within: .seconds(60)) { file.write(line) }

@@ -27,7 +27,7 @@ struct ChaosAudio: ~Copyable {
 
   struct Stream {
     var isMuted = false
-    /// Whether the volume is below 100 %, the volume with which each stream begins.
+    /// Whether the volume is below 100 %. Each stream begins with a volume of 100 %.
     var isLowered = false
   }
 

@@ -49,8 +49,8 @@ struct Daemon {
       && running.st_dev == installed.st_dev
   }
 
-  /// Waits until the daemon serves a call, and returns the time. Sends the call on a new connection
-  /// while no daemon runs yet, so that the next daemon answers it as early as possible.
+  /// Waits until the daemon answers a call, and returns the time. If no daemon runs yet, the call
+  /// waits in systemd's listening socket, and the next daemon answers it as early as possible.
   static func waitUntilServed() -> UInt64 {
     while true {
       if let connection = RawConnection(), connection.send("org.varlink.service.GetInfo", [:]) {

@@ -3,17 +3,21 @@ import LinuxSystem
 import TaskSchedulerWire
 
 /// Kills the session agent, the daemon, the audio server and the compositor in turn while the focus
-/// changes. Checks that the states of the applications follow the focus, that exactly the suspended
-/// applications are muted, and that no volume stays lowered.
+/// changes. Checks that the states of the applications follow the focus. Also checks that suspended
+/// applications are muted, that active applications play and are not muted, and that no volume
+/// stays lowered.
 ///
-/// At each kill, an additional application plays a notification sound, which lowers the volumes of
-/// the other applications. The campaign terminates the additional application before it checks the
-/// streams. All windows have streams of the same media role, so that the mute and the volume that
-/// the server remembers for one stream apply to every new stream.
+/// Each window has its own workspace, and its program plays audio. A further workspace is empty.
+/// After each kill, the campaign changes the focus several times. The last change goes to a random
+/// workspace. The campaign then waits until the states agree with the focus.
 ///
-/// Each window has its own workspace, and its program plays. One more workspace is empty. After
-/// each kill, the campaign changes the focus to one more random workspace, and waits until the
-/// states agree with the focus.
+/// Before each kill, an additional application plays a notification sound, which lowers the volumes
+/// of the other applications. The campaign terminates this application before it checks the
+/// streams.
+///
+/// The streams of all windows have the same media role. The audio server remembers the mute and the
+/// volume of one stream for its role, and applies them to every new stream. The campaign therefore
+/// also finds a mute or a volume that the server has wrongly remembered.
 final class DesktopCampaign {
   struct Options {
     var kills: Int
@@ -31,8 +35,9 @@ final class DesktopCampaign {
 
   private static let windowCount = 4
   private static let prompt = "org.chaos.prompt"
-  /// The longest time until the states agree with the focus: `SessionGraceTime`, `FocusSettleTime`
-  /// and `HiddenGraceTime` of ``Settings/desktop(logLevel:)``, and the tolerance.
+  /// The maximum time until the states agree with the focus. It is the sum of `SessionGraceTime`,
+  /// `FocusSettleTime` and `HiddenGraceTime` in ``Settings/desktop(logLevel:)``, and of twice the
+  /// tolerance.
   private static let settleTime: UInt64 = 1_600_000_000 + 2 * Settings.slack
 
   private let options: Options
@@ -164,8 +169,8 @@ final class DesktopCampaign {
 
   // MARK: Checks
 
-  /// Shows a random workspace, and waits until its application is active and the others are in the
-  /// background.
+  /// Shows a random workspace, waits until the states agree with the focus, and then checks the
+  /// streams.
   private func check(after victim: Victim) throws {
     let workspace = chance.below(Self.windowCount + 1)
     try compositor.run("workspace \(workspace)")
@@ -214,8 +219,9 @@ final class DesktopCampaign {
     }
   }
 
-  /// Waits until exactly the streams of suspended applications are muted and no volume is lowered,
-  /// but no longer than `settleTime`. Returns the streams that are still wrong.
+  /// Waits for up to `settleTime` until suspended applications are muted, active applications play
+  /// and are not muted, and no volume is lowered. Returns descriptions of the streams that are
+  /// still wrong.
   private func waitForStreams() throws -> [String] {
     let end = BootClock.now() + Self.settleTime
     var wrong = try wrongStreams()

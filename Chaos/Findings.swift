@@ -71,12 +71,12 @@ struct Outages {
     }
   }
 
-  /// Returns the latest time at which the daemon may enforce a limit. After each outage that
-  /// contains the limit or its warning, the application gets the full time from the warning to the
-  /// limit again.
+  /// Returns the latest time at which the daemon may enforce a limit that is due at the given time.
+  /// After an outage in which the warning or the limit was due, the application again has the full
+  /// time from the warning to the limit.
   func latestLimit(due: UInt64) -> UInt64 {
-    // If the limit was near the beginning or end of an outage, the daemon may or may not have moved
-    // the limit. This function therefore considers all possible limits.
+    // If the warning or the limit was due near the beginning or end of an outage, the daemon may or
+    // may not have postponed it. This function therefore considers all possible times.
     var possible = [due]
     for outage in all {
       let (from, until) = (outage.from - Self.margin, outage.until + Self.margin)

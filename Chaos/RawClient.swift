@@ -97,8 +97,8 @@ final class RawClient: Workload.Transport {
     work.violation("Register was not answered")
   }
 
-  /// Compares a new registration after a lost connection with the client's record: the daemon must
-  /// still know the instance and all outstanding tasks.
+  /// Called when the client has registered again after it lost its connection. Compares the reply
+  /// with the client's record: the daemon must still know the instance and all outstanding tasks.
   private func compare(_ registered: JSONValue) {
     let instance = registered["instance"]?.integer
     defer { self.instance = instance }
@@ -190,7 +190,7 @@ final class RawClient: Workload.Transport {
 
   private func notRegistered() {
     work.violation("the daemon no longer knows the client")
-    // Makes the client register again. The reply shows whether the daemon has also forgotten the
+    // Makes the client register again. The reply then shows whether the daemon still knows the
     // instance and its tasks.
     events = nil
   }

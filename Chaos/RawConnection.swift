@@ -10,8 +10,8 @@ final class RawConnection {
     case closed
   }
 
-  /// The age below which the daemon need not have saved a connection. The daemon saves a connection
-  /// after 50 ms, or later on an overloaded machine.
+  /// The age in nanoseconds from which on a connection must survive a kill of the daemon. The
+  /// daemon saves a new connection after 50 ms, or later on an overloaded machine.
   private static let youth: UInt64 = 200_000_000
 
   private let socket: FileDescriptor

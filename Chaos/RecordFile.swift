@@ -91,7 +91,7 @@ final class RecordFile: Sendable {
     fchmod(number, 0o666)
   }
 
-  /// The phases of the campaign for all clients.
+  /// The phases of the campaign. All clients are in the same phase.
   enum Phase: Int64 {
     case work = 0
     /// The clients end all tasks, and begin no new ones.

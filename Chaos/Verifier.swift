@@ -131,8 +131,9 @@ struct Verifier {
   private func verifyExpiry(at: UInt64, of client: Client, _ outages: Outages) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      // A client of the library records the end of its tasks before it tells the daemon, so lack of
-      // CPU time excuses the kill. A raw client records the end after the daemon's answer.
+      // A client of the library first records that its tasks have ended, and then tells the daemon.
+      // If the client lacks CPU time between the two, a kill is no defect of the daemon. A raw
+      // client records the end only after the daemon's answer.
       let report = client.kind.usesLibrary ? reportLate : report
       return report(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)

@@ -142,8 +142,8 @@ final class Workload {
       case .unknown: record.released(task)
       }
     }
-    // If the daemon refused the end because it was already terminating the client, the tasks did
-    // not end in time.
+    // If the daemon was already terminating the client, it refused the call. The tasks then did not
+    // end in time.
     if isWarned, case .ended = ending, record.outstanding.isEmpty {
       events.write(.relieved, client)
     }

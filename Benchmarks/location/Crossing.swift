@@ -5,15 +5,17 @@ struct Crossing {
   var application: Int
   var region: RegionID
   var isInside: Bool
-  /// The start of the stay, in which the phone is beyond the boundary by ``clearance`` or more.
+  /// The time at which the stay on this side begins. During the stay, the phone is ``clearance`` or
+  /// more away from the boundary.
   var since: Double
   /// The period in which the report must come. It begins at the end of the last stay on the other
-  /// side, and ends `fixTime` after the end of this stay. Between the two stays, the phone may be
-  /// so close to the boundary that a report of either side is right.
+  /// side, and ends `fixTime` after the end of this stay. While the phone is too close to the
+  /// boundary for a stay, the scheduler may report either side.
   var reportTime: ClosedRange<Double>
 
-  /// The least distance from the boundary, in meters, at which each location of the receiver shows
-  /// the right side. It is the margin of the scheduler (50 m) plus the receiver's greatest error.
+  /// At this distance from the boundary, in meters, and beyond, every location of the receiver
+  /// shows the correct side. It is the margin of the scheduler (50 m) plus the receiver's greatest
+  /// error.
   static let clearance = 50 + Receiver.errorMax
 
   /// The length of the shortest stay after which the scheduler must report the crossing. It is the

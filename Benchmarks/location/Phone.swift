@@ -13,7 +13,7 @@ enum Scheme: String, CaseIterable {
 /// In all schemes, the scheduler determines the crossings from the locations that it receives. The
 /// schemes differ only in the times of these locations.
 final class Phone {
-  /// A report of a crossing to an application. The time is in seconds.
+  /// A report that tells an application that the phone crossed a boundary. The time is in seconds.
   struct Told {
     var application: Int
     var crossing: RegionCrossing
@@ -85,8 +85,8 @@ final class Phone {
   }
 
   /// The number of locations that the receiver determines. A continuous receiver determines one
-  /// each second. While the phone rests, the simulation computes only one in ten of them, but this
-  /// number includes all.
+  /// each second. While the phone rests, the simulation computes only one in ten of these
+  /// locations, but they all count here.
   private var fixCount: Int {
     scheme == .continuous ? Int(Double(week.seconds) - Receiver.fixTime) : receiver.fixCount
   }
@@ -146,8 +146,8 @@ final class Phone {
           .register(request(), key, leader, target: .background, seat: SeatID("seat0"))))
     }
     for (instance, application) in applications.sorted(by: { $0.key < $1.key }) {
-      // The application must start the monitoring before its acknowledgement, because the scheduler
-      // then suspends it.
+      // The scheduler suspends the application after the acknowledgement, so the application starts
+      // the monitoring first.
       for one in week.regions where one.application == application {
         handle(.location(.startMonitoring(request(), instance, one.region)))
       }

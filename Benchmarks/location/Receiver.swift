@@ -7,7 +7,8 @@ struct Receiver {
   /// satellites stay valid for hours. The data sheet of the u-blox M9 states 1 s for a hot start;
   /// 3 s leave room for weak signals.
   static let fixTime = 3.0
-  /// The accuracy in meters while the phone rests, mostly indoors, and while it moves.
+  /// The accuracies in meters: one for a phone that rests, mostly indoors, and one for a phone that
+  /// moves.
   private static let accuracy = (rest: 30.0, way: 8.0)
   /// The greatest distance of a location from the true position, in meters.
   static let errorMax = 24.0

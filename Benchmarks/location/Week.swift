@@ -160,8 +160,8 @@ struct Week {
     return points[index].place != points[index + 1].place
   }
 
-  /// Returns the straight part of the route on which the phone is at the given time. The result is
-  /// the index of the point at which the part begins.
+  /// Returns the index of the last point that the phone has reached at the given time. The phone is
+  /// on the straight part from this point to the next one.
   private func part(at time: Double) -> Int {
     var (low, high) = (0, points.count - 2)
     while low < high {

@@ -88,7 +88,8 @@ extension ClientMix {
 struct FreeWakeUps: Encodable {
   /// The number of wake-ups per hour for other reasons.
   let perHour: Int
-  /// The results if the planner ignores the wake-ups for other reasons, and if it uses them.
+  /// The results of a planner that ignores the wake-ups for other reasons, and of one that uses
+  /// them.
   let unused: Row.Figures
   let used: Row.Figures
 
@@ -134,9 +135,9 @@ struct Verdict: Encodable {
   static func all(_ rows: [Row.Result], _ free: [FreeWakeUps], hours: Int) -> [Verdict] {
     var verdicts: [Verdict] = []
     for row in rows {
-      // Calls precede their deadlines by 100 ms (1/6000 of ten minutes), so the window may contain
-      // one more burst. A client that leaves no longer needs the next burst, but other clients have
-      // waited for this burst, and the device must wake for them.
+      // Wake-ups precede deadlines by 100 ms (1/6000 of ten minutes), so the window may contain one
+      // more wake-up. In the mix `passing`, a client may leave before the next wake-up. The device
+      // still wakes, because other clients have waited for this wake-up.
       let edge = 1 / (row.leastWakeUps * Double(hours))
       let limit = row.mix == ClientMix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(

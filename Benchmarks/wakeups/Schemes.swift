@@ -101,8 +101,9 @@ struct PlannerDevice: Device {
   }
 }
 
-/// A device that wakes as late as possible, and calls all clients at every wake-up. A call restarts
-/// the client's interval, so no scheme wakes less often.
+/// A device that wakes as late as possible, and calls all clients at every wake-up. Each call
+/// restarts the interval of its client and so postpones the client's next deadline. Therefore no
+/// other scheme wakes less often.
 struct CallAllDevice: Device {
   private var intervals: [Int: Duration] = [:]
   private var deadlines: [Int: Instant] = [:]

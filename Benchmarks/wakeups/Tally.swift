@@ -36,8 +36,7 @@ struct Tally {
     deadlines[client] = now.advanced(by: mix.clients[client].interval)
   }
 
-  /// Returns the final counters. A client that is past its deadline at the end adds a missed
-  /// deadline.
+  /// Returns the final counters. A client whose deadline has passed counts as a missed deadline.
   func ended() -> Tally {
     var tally = self
     for client in mix.clients.indices { tally.left(client, at: mix.window.upperBound) }

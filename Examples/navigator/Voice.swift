@@ -9,8 +9,8 @@ final class Voice: Sendable {
   private let command: [String]
   private let queue = DispatchQueue(label: "voice")
 
-  /// - Parameter command: a program and its arguments, to which the hint is added as the last one.
-  ///   If the array is empty, a chime plays instead.
+  /// - Parameter command: a program and its arguments. The hint is added as the last argument. If
+  ///   the array is empty, a chime plays instead.
   init(command: [String]) {
     self.command = command
   }

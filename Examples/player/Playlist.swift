@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A piece of music: samples, which are 16-bit numbers of one channel.
+/// A piece of music, as 16-bit samples of one channel.
 struct Track {
   static let samplesPerSecond = 44_100
   let name: String

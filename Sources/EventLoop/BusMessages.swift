@@ -310,11 +310,12 @@ package struct MessageReader {
 
   private static func code(_ type: Character) -> CChar { CChar(type.asciiValue ?? 0) }
 
-  /// Returns at most `countMax` texts of an array, because a peer can send any number. The reader
-  /// stays inside the array, so the caller cannot read the arguments after the array.
+  /// Returns the first texts of an array, at most `countMax`, because a peer can send any number of
+  /// texts. Call this method for the last argument only: the reader cannot leave the array.
   package func texts(countMax: Int = 4096) -> [String]? { texts("s", countMax) }
 
-  /// Returns at most `countMax` object paths of an array. The reader stays inside the array.
+  /// Returns the first object paths of an array, at most `countMax`. Call this method for the last
+  /// argument only, as for ``texts(countMax:)``.
   package func objectPaths(countMax: Int) -> [String]? { texts("o", countMax) }
 
   private func texts(_ type: Character, _ countMax: Int) -> [String]? {

@@ -1,6 +1,7 @@
 import LinuxSystem
 
-/// A service on a message bus, which a program uses while the service runs.
+/// A program's access to a service on a message bus. The service may appear and disappear at any
+/// time.
 ///
 /// The program does not start the bus or the service, and does not wait for them. inotify reports
 /// when a bus appears, and the bus reports when the service appears or disappears. Every process
@@ -10,8 +11,8 @@ package final class BusService {
   /// An event of the service.
   package enum Occurrence {
     /// The program has learned ``owner``, or ``owner`` has changed. No question is outstanding any
-    /// more. Also occurs if the program has no connection to the bus after a time limit; ``owner``
-    /// then stays nil.
+    /// more. Also occurs if the program cannot connect to the bus within a time limit; ``owner`` is
+    /// then nil.
     case ownerChanged
     /// A signal that matches one of the ``rules``.
     case signal(MessageReader)

@@ -130,8 +130,8 @@ package final class EventLoop {
 
   /// Passes every message that arrives to `handler`, for the lifetime of the slot.
   ///
-  /// - Parameter takesAll: Whether only `handler` sees the messages. Otherwise sd-bus replies with
-  ///   an error to a call of an object that does not exist.
+  /// - Parameter takesAll: Whether only `handler` handles the messages. Otherwise, sd-bus handles
+  ///   them too: it replies with an error to a call for an object that does not exist.
   package func listen(
     on bus: OpaquePointer, takesAll: Bool = false, _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {

@@ -44,8 +44,8 @@ package final class MessageBus {
   private var callNumber: UInt64 = 0
   package private(set) var state = State.closed
 
-  /// - Parameter isMonitor: Whether the connection is for ``becomeMonitor(_:timeout:answer:)``. It
-  ///   then replies to no call.
+  /// - Parameter isMonitor: Whether the connection is for ``becomeMonitor(_:timeout:answer:)``. A
+  ///   monitor never replies to a call.
   package init(loop: EventLoop, address: BusAddress, isMonitor: Bool = false) {
     self.loop = loop
     self.address = address

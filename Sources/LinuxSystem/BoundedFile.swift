@@ -4,7 +4,7 @@ import Glibc
 public enum BoundedFileError: Error, Hashable, Sendable {
   /// The file does not exist. `isDangling` is true if the path is a symbolic link without a target.
   case missing(isDangling: Bool)
-  /// The file has another kind than expected; `what` names the kind ("a directory", "not a
+  /// The file is not of the expected kind; `what` names its kind ("a directory", "not a
   /// directory").
   case notAFile(what: String)
   /// The file has more bytes than allowed.

@@ -98,17 +98,17 @@ public enum ConnectedSocket {
     }
   }
 
-  /// Returns whether a socket without a peer is connecting. Of all sockets without a peer, only a
-  /// TCP socket that is connecting reports no hang-up.
+  /// Returns whether a socket without a peer is connecting. poll(2) reports a hang-up for every
+  /// socket without a peer, except for a TCP socket that is connecting.
   private static func isConnecting(_ number: Int32, family: Int32) throws(SystemError) -> Bool {
     guard family == AF_INET || family == AF_INET6 else { return false }
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
-  /// Returns whether the peer of a socket is a socket that the listener accepted. The address
-  /// of an accepted socket equals that of its listener, whatever path the client used. In a
-  /// container, or after the socket file was removed, another listener may have the same address.
-  /// That listener belongs to another process, so its credentials differ.
+  /// Returns whether the listener accepted the other end of this connection. An accepted socket has
+  /// the address of its listener, whatever path the client used. In a container, or after the
+  /// socket file was removed, two listeners may have the same address. They belong to different
+  /// processes, so the function also compares the credentials.
   private static func leads(
     _ number: Int32, _ peer: SocketAddress, to listener: Int32
   ) throws(SystemError) -> Bool {

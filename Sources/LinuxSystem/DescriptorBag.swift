@@ -31,8 +31,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
     }
   }
 
-  /// The number of file descriptors, including claimed ones. The indices in the message are lower
-  /// than this number.
+  /// The number of file descriptors, including claimed ones. A message refers to a descriptor by an
+  /// index below this number.
   public var count: Int { numbers.count }
 
   /// Claims the descriptor at this index. Returns nil if there is no such descriptor or it was

@@ -77,8 +77,9 @@ public struct DescriptorScan: Sendable {
   /// Runs the scan.
   ///
   /// - Parameters:
-  ///   - diagnosis: The kernel's report of sockets. Without it, and for processes in another
-  ///     network namespace, the scan reads the tables in /proc, which programs can forge.
+  ///   - diagnosis: The kernel's report of sockets. Without this report, and for processes in
+  ///     another network namespace, the scan reads tables in /proc. Programs can forge lines of
+  ///     these tables.
   ///   - isCancelled: A function that the scan calls repeatedly. The scan ends when the function
   ///     returns true.
   /// - Returns: nil if the scan was cancelled.
@@ -122,7 +123,7 @@ private final class DescriptorWalk {
   private(set) var findings = DescriptorScan.Findings()
   private(set) var sockets = SocketsByNetwork()
   private(set) var soundDevices: Set<String> = []
-  /// The reason why the scan ended early; nil while it runs, and if it examined everything.
+  /// The reason why the scan ended early; nil if the scan still runs or has examined everything.
   private(set) var end: End?
   private var target = [UInt8](repeating: 0, count: 4096)
 

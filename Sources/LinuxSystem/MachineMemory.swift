@@ -1,6 +1,6 @@
 import Glibc
 
-/// The memory of the machine from /proc/meminfo, in bytes.
+/// The memory of the machine in bytes, read from /proc/meminfo.
 public struct MachineMemory: Hashable, Sendable {
   public var total: UInt64
   /// MemAvailable: the memory that programs can get without swapping.
@@ -36,7 +36,8 @@ public struct MachineMemory: Hashable, Sendable {
   }
 }
 
-/// The memory use of a process from /proc/PID/statm. A read of this file is cheap and never blocks.
+/// The memory use of a process, read from /proc/PID/statm. A read of this file is cheap and never
+/// blocks.
 public struct ProcessPages: Hashable, Sendable {
   /// The resident memory in bytes, including shared memory.
   public var resident: UInt64

@@ -107,9 +107,9 @@ enum RouteMessage {
   private static let unicast: UInt8 = 1
 
   /// Returns the usable default routes in a message of RTM_NEWROUTE: one for each next hop, and
-  /// none if the route is not a default route of the family. The routing table does not matter,
-  /// because a VPN may have its own. Routes to half of all addresses count, because some VPNs
-  /// override the default route with two of them.
+  /// none if the route is not a default route of the family. Routes of all tables count, because a
+  /// VPN may have a table of its own. A route to half of all addresses also counts, because some
+  /// VPNs use two such routes instead of a default route.
   static func defaultRoutes(
     _ message: NetlinkMessage, _ family: Int32
   ) -> [NetworkConfiguration.Route] {

@@ -44,10 +44,12 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// is ready.
   ///
   /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
-  /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,
-  /// the events are reliable, and the function returns true without a check. A check could reject a
-  /// true event, because the first window began before the trigger was created. The trigger would
-  /// then cause no other event for the rest of the window.
+  /// then ready at the first stall, and possibly again in the next window.
+  ///
+  /// With CAP_SYS_RESOURCE, the events are reliable, and the function returns true without a check.
+  /// A check could reject a correct event: the kernel's first window may include stall time before
+  /// the creation of the trigger, which the check would not count. The next event could then come
+  /// only in the next window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()

@@ -65,7 +65,8 @@ public struct PriorityRelease {
 
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
-  /// The maximum number of list entries and of threads in a step.
+  /// The maximum number of list entries in a step (`examinedAtOnceMax`), and the maximum number of
+  /// threads in a step (`threadsAtOnce`).
   private static let examinedAtOnceMax = 64
   private static let threadsAtOnce = 16
 
@@ -211,7 +212,7 @@ public struct PriorityRelease {
       let current = (try? ThreadPriority(of: thread)) ?? nil
     else { return }
     for kind in PriorityKind.ofThreads {
-      // A new thread has no known real-time policy, so none is restored.
+      // A new thread has no original policy, so its policy stays unchanged.
       let memory =
         known[Key(thread: identity, kind: kind)]
         ?? (kind == .policy ? nil : memory(of: kind, stat))

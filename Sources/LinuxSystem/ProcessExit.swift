@@ -43,7 +43,7 @@ public enum ChildChange: Hashable, Sendable {
   }
 }
 
-/// The changes that a wait for a child reports.
+/// The options of a wait for a child.
 public struct WaitOptions: OptionSet, Sendable {
   public let rawValue: Int32
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Functions that determine the kind of a descriptor that another process has passed, without a
-/// call that could block.
+/// Functions for a descriptor that another process has passed. They determine the kind of its file
+/// without a call that could block.
 enum ReceivedDescriptor {
   /// O_PATH, which Glibc declares for GNU sources only.
   static let oPath: Int32 = 0o10000000

@@ -36,11 +36,11 @@ extension UnixSocket {
   /// The maximum number of file descriptors in a message: SCM_MAX_FD of the kernel.
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
-  /// Sets SO_PEEK_OFF, the offset of the next `peek` from the next byte to be received. Each `peek`
-  /// advances the offset, and each `receive` reduces it. The offset stays with the socket, so a
+  /// Sets SO_PEEK_OFF: the number of unreceived bytes that the next `peek` skips. Each `peek`
+  /// advances this offset, and each `receive` reduces it. The offset stays with the socket, so a
   /// process that takes over the socket learns how much of a message was received.
   ///
-  /// - Parameter offset: The offset; nil makes each peek begin with the next byte to be received.
+  /// - Parameter offset: The offset; nil makes each peek begin with the first unreceived byte.
   public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
     var offset = offset.map { Int32(clamping: $0) } ?? -1
     try check("setsockopt SO_PEEK_OFF") {

@@ -155,8 +155,8 @@ public enum UnixSocket {
   /// The time that a child may take to close its inherited descriptors.
   private static let closingTime: Duration = .seconds(2)
 
-  /// Returns whether no process serves a socket although connect(2) succeeds. This happens if the
-  /// listening process died while it started a child, and the child still has a copy of the
+  /// Returns whether connect(2) succeeded although no process serves the socket. This happens if
+  /// the listening process died while it started a child, and the child still has a copy of the
   /// listener. When the child closes its copy, the kernel closes the connection.
   private static func isLeftover(
     _ connected: borrowing FileDescriptor

@@ -41,7 +41,7 @@ final class StartupState {
       found = try finder.find(at: now)
     }
     self.found = found
-    // If the configuration has mistakes, the daemon must not change a usable event log.
+    // Throws if the configuration has mistakes. A usable event log is still unchanged then.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
       scheduler = found.replay.scheduler

@@ -262,8 +262,8 @@ extension DaemonState {
 
   /// Updates the daemon's state for an effect that was carried out.
   ///
-  /// A reply changes nothing here. The caller of this method knows the connection of each request,
-  /// and removes the waiting call.
+  /// For a reply, this method does nothing. Its caller removes the waiting call, because only the
+  /// caller knows the connection of the call.
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):
@@ -271,8 +271,8 @@ extension DaemonState {
       guard let details = unmanagedLeaders.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, details: details)
     case .release(let id, let killing):
-      // For a launched instance, the daemon may kill the remaining processes even if `killing` is
-      // false. After a restart, the daemon decides this again.
+      // Even if `killing` is false, the daemon may kill the remaining processes of a launched
+      // instance. This decision is not stored, because the next daemon makes it again.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
       .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio, .remote,

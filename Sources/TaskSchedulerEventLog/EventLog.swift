@@ -136,10 +136,12 @@ public final class EventLog: EventStore {
     return (file, Self.writer(in: file, boot, initialRecords))
   }
 
-  /// Returns the space for records after the initial records, in bytes: about a quarter of a large
-  /// state. More space would delay the next daemon, which must handle every event again.
+  /// Returns the space for the records that follow the initial records, in bytes. If the state is
+  /// large, this is about a quarter of its size. More space would delay the next daemon, which must
+  /// handle every event again.
   private func bytesCount(after initialRecords: EventLogInitialRecords, _ least: Int = 0) -> Int {
-    // Each new file repeats the unfinished messages. More space makes new files rarer.
+    // The daemon writes the unfinished messages again to each new file. The additional space for
+    // them makes new files rarer.
     max(room.bytes, initialRecords.count / 4 + room.reserveBytes, least + room.reserveBytes)
       + 2 * initialRecords.unfinishedCount
   }
@@ -179,8 +181,8 @@ public final class EventLog: EventStore {
     defer { if answered != nil { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, for: answered, at: now) { return }
-    // If the old file has no room, the event is not encoded yet, and its length is unknown. The
-    // first new file may then be too short for the event. The second one is long enough.
+    // If `hasRoom` is false, the event has not been encoded, so its length is unknown, and the
+    // first new file may be too short for it. The second one is long enough.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)

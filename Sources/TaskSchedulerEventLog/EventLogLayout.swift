@@ -81,13 +81,12 @@ public enum CallPhase: UInt32, Sendable {
   case none
   /// The daemon has read the message, which is still in the socket.
   case peeked
-  /// The daemon is removing from the socket a whole message, or a part of a message that carries
-  /// descriptors.
+  /// The daemon is removing a whole message from the socket, or a part that carries descriptors.
   case taking
   /// The daemon has removed the message from the socket and has not replied.
   case taken
-  /// The daemon is removing from the socket a part of a message without descriptors. The peek
-  /// offset of the socket (SO_PEEK_OFF) shows how much of the part is left.
+  /// The daemon is removing a part of a message from the socket. The part carries no descriptors.
+  /// The peek offset of the socket (SO_PEEK_OFF) shows how much of the part is left.
   case takingPart
 }
 

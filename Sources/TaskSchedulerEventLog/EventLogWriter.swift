@@ -199,7 +199,7 @@ public struct EventLogWriter {
     store(isBehind ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isBehind)
   }
 
-  /// Records in the event log of a dead daemon that all processes that the daemon had suspended
+  /// Marks the event log of a dead daemon as clean: all processes that the daemon had suspended
   /// have been resumed.
   public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
     guard memory.count >= EventLogLayout.headerBytes else { return }

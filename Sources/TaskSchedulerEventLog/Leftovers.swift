@@ -26,8 +26,8 @@ public struct Leftovers: Equatable, Sendable {
   /// Reads an event log.
   ///
   /// - Parameter boot: The present boot. No process of an earlier boot exists.
-  /// - Throws: ``EventLogRefusal/otherBoot``; or the reason why the bytes are not an event log, if
-  ///   they contain no intact record.
+  /// - Throws: ``EventLogRefusal/otherBoot``. If the bytes contain no intact record, the reason why
+  ///   they are not an event log.
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(EventLogRefusal) {
     var refusal: EventLogRefusal?
     do throws(EventLogRefusal) {
@@ -84,8 +84,8 @@ public struct Leftovers: Equatable, Sendable {
         // In a damaged record, the priorities to restore may be wrong.
         if isIntact { lowered[id] = instance.lowered }
       }
-      // The event log may begin before the event that reports a leader. Such a leader has no
-      // instance yet.
+      // A leader has no instance yet if the event log begins before the event that reports the
+      // leader.
       let unmanagedLeaders =
         daemonState.instances.values.map(\.details) + daemonState.unmanagedLeaders.values
       groups.formUnion(unmanagedLeaders.compactMap(\.group))
@@ -104,8 +104,9 @@ public struct Leftovers: Equatable, Sendable {
     }
 
     /// Adds the processes and control groups of a note that is damaged or follows damage. Adds the
-    /// priorities of the note only if the note is intact. Ignores notes that report a resume: a
-    /// missing record may report that the daemon stopped the processes again.
+    /// priorities of the note only if the note is intact. Ignores notes that report a resume,
+    /// because the daemon may have stopped the processes again, and the record of this may be
+    /// missing.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)

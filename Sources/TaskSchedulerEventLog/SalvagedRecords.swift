@@ -13,9 +13,9 @@ struct SalvagedRecords: IteratorProtocol {
     let isIntact: Bool
   }
 
-  /// The maximum number of bytes over which the search for intact records computes checksums. A
-  /// damaged file therefore cannot delay the reader for long. The event log of a thousand
-  /// applications has less than a hundredth of this number of bytes.
+  /// The maximum number of bytes over which the search for intact records computes checksums. It
+  /// limits the time that a damaged file can cost. The event log of a thousand applications has
+  /// less than a hundredth of this number of bytes.
   private static let searchBytesMax = 256 << 20
 
   private let bytes: UnsafeRawBufferPointer

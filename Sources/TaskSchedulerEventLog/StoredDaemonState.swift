@@ -65,7 +65,7 @@ extension DaemonState.Waiting: StoredByForm {
     \.application, \.takesMore, \.isOneway)
 
   /// Writes the fields directly, without ``form``. The daemon writes this value for every call of a
-  /// client, and the generic code of ``form`` takes a tenth of the time of such a call.
+  /// client. The generic code of ``form`` would take a tenth of the time that such a call takes.
   package func write(to writer: inout StoredWriter) {
     request.write(to: &writer)
     method.write(to: &writer)

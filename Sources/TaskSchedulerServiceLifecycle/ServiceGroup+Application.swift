@@ -44,10 +44,10 @@ extension ServiceGroup {
     }
   }
 
-  /// Begins the shutdown. Returns when the shutdown is complete and `run` cancels the task.
+  /// Begins the shutdown. Returns when `run` cancels the task, after the shutdown is complete.
   ///
-  /// If the loop over the events continued earlier, it would acknowledge `willTerminate`, and the
-  /// daemon would kill services that have not shut down yet.
+  /// If this function returned earlier, the loop over the events would acknowledge `willTerminate`,
+  /// and the daemon would kill services that have not shut down yet.
   private nonisolated func shutDown() async {
     await triggerGracefulShutdown()
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)

@@ -26,7 +26,7 @@ package final class SessionAgent {
     case windowsUnknown(SourceEnd?)
     /// The agent found no compositor or X server that it knows.
     case windowsAbsent(SessionEnvironment)
-    /// For this reason, the agent cannot show notifications. It keeps them until it can show them.
+    /// The agent cannot show notifications, and keeps them until it can. The value is the reason.
     case notificationsWait(DesktopFailure)
     /// The agent can show notifications again.
     case notificationsShown
@@ -74,8 +74,8 @@ package final class SessionAgent {
     }
   }
 
-  /// The default of the time that the agent waits for a daemon to return, in nanoseconds. It equals
-  /// the default of SessionGraceTime, the time that the daemon waits for an agent.
+  /// The default for how long the agent waits for a daemon to return, in nanoseconds. It equals the
+  /// default of SessionGraceTime, for which the daemon waits for an agent.
   package static let defaultGraceTime: UInt64 = 10_000_000_000
 
   private let report: (Occurrence) -> Void
@@ -219,7 +219,7 @@ package final class SessionAgent {
     let isNew = !locationOrders.includes(daemon)
     locationOrders.take(order, of: daemon)
     geoClue?.order(locationOrders.accuracy)
-    // GeoClue may not report its newest location again, so send the daemon the location that the
+    // GeoClue need not report its newest location again. Send the daemon the location that the
     // agent has already received for another daemon.
     if isNew, locationOrders.includes(daemon), let location = geoClue?.location {
       links[daemon].add(location)

@@ -1,8 +1,9 @@
 import TaskSchedulerCore
 
-/// A deliberate defect between the scheduler and the simulated world, as a test of the checkers.
+/// A deliberate defect that tests the checkers. It changes what the scheduler or the simulated
+/// world receives.
 ///
-/// If none of many runs reports the defect, the checkers are incomplete.
+/// If many runs have the defect and none reports a violation, the checkers are incomplete.
 public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropKill = "drop-kill"
   case dropCallback = "drop-callback"
@@ -104,8 +105,8 @@ struct PlantedDefect {
   private var opportunities = 0
   /// For each user, the instances with a window in the last report.
   private var reported: [UserID: Set<InstanceID>] = [:]
-  /// For each user, those streams of the last report that lower the volume of others because of
-  /// their role.
+  /// For each user, the streams of the last report with a role that lowers the volume of other
+  /// streams.
   private var ducking: [UserID: [AudioStream]] = [:]
   /// For each instance, the location of the last significant change that the scheduler reported to
   /// it.
@@ -132,8 +133,8 @@ struct PlantedDefect {
     var shorter = policy
     if canary == .earlyChoice { shorter.memoryWarningTime = policy.memoryWarningTime / 2 }
     if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
-    // `event(_:)` also doubles each interval, so the scheduler refuses the same intervals as
-    // without the defect.
+    // `event(_:)` doubles the intervals in requests. With a doubled minimum, the scheduler refuses
+    // the same requests as without the defect.
     if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
     if canary == .earlyKeepAlive {
       shorter.keepAliveMinimum = policy.keepAliveMinimum / 2

@@ -40,8 +40,8 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // Once the run skips some actions, the failure may no longer depend on some of the others. A
-    // further pass can then skip those others, too.
+    // When some actions are skipped, the failure may no longer need some of the remaining actions.
+    // A further pass can skip these, too.
     var before: SimulationOptions
     repeat {
       before = smallest

@@ -59,8 +59,8 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: the number of events that the daemon still handles in full,
-  /// and the number of effects of the following event that it still carries out.
+  /// The planned death of the daemon. Before it dies, the daemon handles `events` more events in
+  /// full, and then carries out `effects` effects of the following event.
   var deathPlanned: (events: Int, effects: Int)?
   /// The number of effects of the current event that precede the planned death; nil if no death is
   /// planned for this event.
@@ -135,7 +135,8 @@ public final class Simulation {
       let delay = chance.happens(500) ? 0 : chance.below(Self.timerDelayMax)
       let extra = canary?.timerDelay ?? 0
       let fires = max(now, deadline.nanoseconds) + delay + extra
-      // If the timer is already due, a new deadline that is also due does not delay it.
+      // If both the old and the new deadline have passed, the timer fires no later than planned for
+      // the old deadline.
       let isDue = deadline.nanoseconds <= now
       guard isDue, let armed, armed.deadline.nanoseconds <= now else { return (deadline, fires) }
       return (deadline, min(armed.fires, fires))
@@ -248,8 +249,8 @@ public final class Simulation {
     }
   }
 
-  /// Checks that exactly the processes of suspended applications are stopped, and that each process
-  /// has the priority of its state.
+  /// Checks that exactly the processes of suspended applications are stopped. Also checks that each
+  /// process has the priority that follows from the state of its application.
   private func checkProcesses() {
     for process in processes where process.isAlive {
       let state = process.instance.map { pump.scheduler.state(of: $0) } ?? .notRunning

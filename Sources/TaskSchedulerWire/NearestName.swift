@@ -3,10 +3,12 @@
 ///
 /// The distance is the number of letters to insert, delete, replace or swap with their neighbor.
 /// The case of ASCII letters and the marks `-`, `_` and `.` do not count. Two names are similar if
-/// the distance is at most a third of the length of `name`; this maximum is never below 1 or above
-/// 8. If no candidate is similar, but exactly one begins with `name`, returns that candidate;
-/// `name` must have at least 3 letters for this. The function compares at most 512 candidates of
-/// about the right length, because a client may choose names that take long to compare.
+/// the distance is at most a third of the length of `name`. This limit is at least 1 and at most 8.
+///
+/// If no candidate is similar, but exactly one begins with `name`, the function returns that
+/// candidate. It does so only if `name` has at least 3 letters. The function compares at most 512
+/// candidates of about the right length, because a client could otherwise make it run for a long
+/// time.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   let wanted = ComparableName(name)
   guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }
@@ -16,7 +18,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   var comparisonsLeft = 512
   for candidate in candidates {
     guard comparisonsLeft > 0 else { break }
-    // `excess` includes the marks of the candidate, which do not count. `isLong` allows for them.
+    // `excess` is too large by the number of the candidate's marks. `isLong` corrects this.
     let excess = candidate.utf8.count - wanted.bytes.count
     guard excess >= -distanceMax else { continue }
     let isLong = excess > distanceMax + candidate.utf8.lazy.filter(ComparableName.isMark).count
@@ -33,7 +35,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   return best?.name ?? (beginning.count == 1 ? beginning[0] : nil)
 }
 
-/// The bytes of a name that a comparison uses: without marks, and in lower case.
+/// A name in the form in which names are compared: in lower case, without marks.
 private struct ComparableName {
   /// The maximum length of a name. A longer name is not the result of a typing mistake.
   static let countMax = 255

@@ -36,8 +36,7 @@ struct GeneratedSources {
     }
   }
 
-  /// Returns the files that ``write()`` would change: those that differ from the generated text,
-  /// and those that the generator does not write.
+  /// Returns the files that ``write()`` would create, change or remove.
   func outdated() throws -> [String] {
     let texts = try self.texts()
     let wrong = texts.filter { path, text in

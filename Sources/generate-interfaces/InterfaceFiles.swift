@@ -153,8 +153,8 @@ extension SwiftText {
     }
   }
 
-  /// Writes the protocol `Implementation` of a type that carries out the methods, and the function
-  /// that passes a received call to its method.
+  /// Writes the protocol `Implementation` for types that carry out the methods. Also writes the
+  /// function that passes a received call to its method.
   private mutating func implementation(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {

@@ -38,8 +38,8 @@ extension InterfaceDescription.Field {
     return false
   }
 
-  /// Returns the Swift type. An int whose name ends in `FileDescriptor` is the index of a
-  /// descriptor.
+  /// Returns the Swift type of the field: `FileDescriptorIndex` for an int whose name ends in
+  /// `FileDescriptor`.
   func swiftType() throws(GeneratorError) -> String {
     let plain = try swiftType(of: type)
     guard name.hasSuffix("FileDescriptor") else { return plain }

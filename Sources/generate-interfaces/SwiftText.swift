@@ -30,8 +30,8 @@ struct SwiftText {
     indent -= 2
   }
 
-  /// Adds items between two brackets, on one line if the line is short enough. If an array literal
-  /// has several lines, a comma follows even its last item.
+  /// Adds items between two brackets, on one line if the line is short enough. On several lines,
+  /// the last item of an array literal also gets a comma.
   mutating func list(_ opening: String, _ items: [String], _ closing: String) {
     let whole = opening + items.joined(separator: ", ") + closing
     if indent + whole.count <= Self.columnsMax { return line(whole) }

@@ -101,8 +101,8 @@ enum ExitStatus {
   static let usage: Int32 = 2
   /// The configuration is invalid: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
-  /// The daemon stopped because systemd restarts it, and left applications suspended: EX_TEMPFAIL.
-  /// With this exit code, the unit's ExecStopPost= resumes no application.
+  /// systemd restarts the daemon, which has left applications suspended: EX_TEMPFAIL. With this
+  /// exit code, the unit's ExecStopPost= resumes no application.
   static let restarting: Int32 = 75
 }
 

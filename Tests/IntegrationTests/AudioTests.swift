@@ -133,8 +133,8 @@ struct AudioTests {
     let agents = SessionAgents()
     try agents.start(daemon, bus: "unix:path=\(server.runtime)/none", runtime: server.runtime)
     try liar.run("play")
-    // The liar began to play before this client. Once the daemon knows that this client plays, it
-    // has therefore handled a report of the liar's stream.
+    // `liar` began to play before `honest`. When the daemon knows that `honest` plays, it therefore
+    // also knows the stream of `liar`.
     try daemon.adopt("org.test.honest", honest.process, background: true, modes: ["audio"])
     try honest.run("play")
     try waitUntil("the honest client plays") {
@@ -214,8 +214,8 @@ struct AudioTests {
     try scene.daemon.terminate(id)
     let next = try Scene.client(of: scene.server, scene.daemon)
     try next.run("play")
-    // The server begins the stream of this program muted. The daemon does not manage the program
-    // yet.
+    // The server remembers the mute, so the stream of this program begins muted. The daemon unmutes
+    // it, although it does not manage the program yet.
     try scene.waitUntilMuted(false)
     try scene.daemon.adopt(id, next.process)
     try scene.wait(for: [.playing])

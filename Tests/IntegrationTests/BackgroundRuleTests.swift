@@ -128,8 +128,8 @@ struct BackgroundRuleTests {
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// Returns a program that has used CPU time in bursts until the daemon throttled it. Each burst
-  /// is short, so that the program does not exceed the limit while it is throttled.
+  /// Returns a program that has used CPU time in bursts until the daemon throttled it. The bursts
+  /// are short: a long one could continue under the throttle, and exceed the limit.
   private func throttled(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
     let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")

@@ -5,8 +5,9 @@ import Testing
 
 @Suite("The benchmarks find the programs that they measure")
 struct BenchmarkTests {
-  /// Prepares the small machine's files, without a kernel or a disk. Prints whether the copy of
-  /// the daemon is executable, and which of the directories for mounts are not empty.
+  /// Makes the files of bench-memory's small virtual machine, but no disk image and no initramfs.
+  /// Prints whether the copy of the daemon is executable, and which of the directories for mounts
+  /// are not empty.
   private static let program = """
     import os, sys
     sys.path.insert(0, sys.argv[1])
@@ -48,7 +49,8 @@ struct BenchmarkTests {
   func sameFlags() throws {
     let lines = try Programs.text(of: "Makefile").split(separator: "\n")
       .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }
-    // Omits the build of an earlier commit, which the Makefile makes in a separate directory.
+    // Omits the build of an earlier commit, because the Makefile makes that build in a separate
+    // directory.
     let builds = lines.filter {
       $0.contains("-c release") && !$0.contains("--show-bin-path")
         && !$0.contains("--package-path $(PREVIOUS)")

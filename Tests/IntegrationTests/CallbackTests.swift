@@ -96,8 +96,8 @@ struct CallbackTests {
     try daemon.adopt(id, application.process)
     #expect(try application.callFromChild("GetStatus").errorName == nil)
     let child = try application.nextChild()
-    // The tracer attaches to a descendant rather than to the leader: a tracer of any process of the
-    // instance counts.
+    // The tracer attaches to a descendant rather than to the leader, because the daemon must
+    // respect a tracer of any process of the instance.
     let tracer = try TestProcess.python(Programs.resource("tracer.py"), ["\(child)"])
     let answer = try tracer.nextLine()
     guard answer == "traces" else {

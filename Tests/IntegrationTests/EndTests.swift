@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §14, and the state in which a daemon that stops leaves the processes (§15).
+/// Contract §14, and contract §15: the states of the processes after the daemon has stopped.
 @Suite("§14: Every end has exactly one reason, logged and kept")
 struct EndTests {
   private let id = "org.test.program"

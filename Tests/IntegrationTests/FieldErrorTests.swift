@@ -68,8 +68,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// Returns a path in the form in which it can be appended to another path: `name` becomes
-  /// `.name`, and `[0]` stays as it is.
+  /// Returns the text that appends a path to another: `.name` for `name`, and `[0]` for `[0]`.
   private static func below(_ path: String) -> String {
     (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
   }
@@ -325,8 +324,8 @@ struct FieldErrorTests {
     "players": ["name": "org.mpris.MediaPlayer2.a", "pid": 1, "startTime": 0],
   ]
 
-  /// Returns the parameters with a value for the field at a dotted path. Creates missing objects on
-  /// the path.
+  /// Returns the parameters, with the value at the dotted path. Creates missing objects on the
+  /// path.
   private func setting(_ path: Substring, to value: JSONValue, in whole: JSONValue) -> JSONValue {
     if path.hasSuffix("[0]") { return setting(path.dropLast(3), to: [value], in: whole) }
     guard case .object(var members) = whole else { return whole }

@@ -113,8 +113,8 @@ struct ForgottenTests {
     _ = try suspended.callbackKinds(3)
   }
 
-  /// An application that reads numbers, and begins and ends as many tasks as each number says. A
-  /// task causes two changes: its beginning and its end.
+  /// An application that reads numbers. For each number, it begins and ends that many tasks. A task
+  /// causes two changes: its beginning and its end.
   private static let churner = """
     import json, os, socket, sys
     def connect():

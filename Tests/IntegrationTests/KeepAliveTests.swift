@@ -56,7 +56,7 @@ struct KeepAliveTests {
     // A busy machine may delay some of the calls, but not all of them.
     #expect(isInTime.contains(true))
     #expect(monitor.count(.keepAliveCalled, of: id) == 5)
-    // Two transitions for the first suspension, and two for each call: there were no others.
+    // The first suspension causes two transitions, and each of the five calls causes two.
     #expect(monitor.count(.transition, of: id) == 12)
   }
 

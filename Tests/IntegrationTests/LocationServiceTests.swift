@@ -57,8 +57,8 @@ struct LocationServiceTests {
     return try #require(answer["parameters"]).decode(Wire.ListMonitoredRegions.Output.self).regions
   }
 
-  /// Simulates locations inside the region, or outside it, until the daemon has determined that the
-  /// machine is inside or outside accordingly.
+  /// Simulates a location inside the region until the daemon has determined that the machine is
+  /// inside. If `isInside` is false, does the same with a location outside.
   private func stay(_ daemon: DaemonFixture, inside isInside: Bool) throws {
     try waitUntil("the machine is \(isInside ? "inside" : "outside")") {
       try daemon.post(latitude: 0, longitude: isInside ? inside : outside)

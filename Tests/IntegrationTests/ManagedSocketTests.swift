@@ -316,8 +316,8 @@ struct ManagedSocketTests {
     arguments: StreamKind.allCases, ["exits", "is terminated", "is terminated while suspended"])
   func ended(_ kind: StreamKind, _ way: String) throws {
     let it = try Scene(kind)
-    // The test's own connection to the daemon is open at both counts, so it does not change the
-    // difference.
+    // Both counts include the test's own connection to the daemon, so the connection does not
+    // affect the comparison.
     let before = try it.daemon.descriptorCount()
     let (peer, _) = try it.application.connect(to: it.server)
     if way == "is terminated while suspended" { try it.suspend() }

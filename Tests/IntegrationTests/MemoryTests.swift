@@ -13,9 +13,9 @@ struct MemoryTests {
   private let news = "org.test.news"
   private let folder = TemporaryDirectory(mode: 0o755)
 
-  /// Starts a daemon that finds the given MiB of 1000 MiB available. With `pressure`, the daemon
-  /// reads the pressure from `pressure.path`, because other tests put the whole machine under
-  /// pressure.
+  /// Starts a daemon that reads a memory size of 1000 MiB, with the given MiB available. With
+  /// `pressure`, the daemon reads the pressure from `pressure.path`, because other tests put the
+  /// whole machine under pressure.
   private func fixture(
     available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
   ) throws -> DaemonFixture {
@@ -23,9 +23,9 @@ struct MemoryTests {
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    // Without a RealPressure, the high limits make the daemon ignore the pressure of other tests.
-    // With one, the low limits are safe: until the test calls `press`, the process of the
-    // RealPressure stalls for less than 100 ms.
+    // Without `pressure`, the high limits make the daemon ignore the pressure of other tests. With
+    // `pressure`, the low limits are safe: until the test calls `press`, the process of `pressure`
+    // stalls for less than 100 ms.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),

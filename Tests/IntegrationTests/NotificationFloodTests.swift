@@ -11,9 +11,9 @@ import Testing
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534
 
-  /// Registers 200 ids, and schedules notifications with the longest texts for each id: 128 until
-  /// the user's quota is used up, and then 8. Prints the number of stored notifications and the
-  /// exceeded quotas.
+  /// Registers 200 ids, and schedules notifications with the longest texts for each id. Schedules
+  /// 128 for each id until the user's quota is used up, and 8 for each further id. Prints the
+  /// number of stored notifications and the exceeded quotas.
   private static let flood = """
     import json, os, socket, sys
     def encoded(method, parameters, **flags):

@@ -75,8 +75,8 @@ struct PIDReuseTests {
     }
     let client = try RawClient(daemon)
     _ = try client.call(#"{"method":"org.varlink.service.GetInfo"}"#)
-    // The stopped daemon observes the end of the leader and the new process only after it
-    // continues.
+    // While the daemon is stopped, the leader ends, and a new process gets the leader's pid. The
+    // daemon observes this only after it continues.
     _ = try daemon.process.send(signal: SIGSTOP)
     try waitUntil("the daemon stands") { try daemon.state(of: daemon.process.pid) == .stopped }
     let parameters = "{\"application\":\"\(id)\"}"

@@ -42,8 +42,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part))
-      // The part fills more than a quarter of the send buffer, so there is no room until the daemon
-      // has read the part.
+      // `part` fills more than a quarter of the send buffer, so there is no room until the daemon
+      // has read `part`.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
@@ -67,8 +67,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part, descriptors: eight))
-      // The part fills more than a quarter of the send buffer, so there is no room until the daemon
-      // has read the part.
+      // `part` fills more than a quarter of the send buffer, so there is no room until the daemon
+      // has read `part`.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)

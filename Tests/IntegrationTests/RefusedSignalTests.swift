@@ -4,9 +4,11 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15, for a process that has changed its user since the daemon stopped it, so that the
-/// kernel refuses SIGCONT. A stopped process cannot change its user. A debugger therefore holds the
-/// process at its SIGSTOP until the daemon has found the process stopped, and then resumes it.
+/// Contract §15: the kernel refuses the daemon's SIGCONT, because the process has changed its user.
+///
+/// A stopped process cannot change its user, but the daemon must believe that the process is
+/// stopped. A debugger therefore holds the process at the daemon's SIGSTOP until the daemon has
+/// suspended the application, and then lets the process run.
 @Suite(
   "§15: No process stays suspended because the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))

@@ -113,7 +113,7 @@ struct RelaunchTests {
     let folder = TemporaryDirectory()
     folder.write("application.py", try Programs.resource("application.py"))
     for name in ["said", "asked"] { mkfifo(folder.file(name), 0o600) }
-    // If the launch has another reason, the program fails, so that the daemon relaunches it.
+    // With another launch reason, the program exits with an error, and the daemon relaunches it.
     let script = """
       [ "$TASKSCHEDD_LAUNCH_REASON" = \(reason) ] || exit 1
       exec python3 -I -u \(folder.file("application.py")) "$TASKSCHEDD_SOCKET" \(id) \

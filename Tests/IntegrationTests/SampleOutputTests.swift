@@ -141,8 +141,8 @@ struct SampleOutputTests {
     try run("taskctl launch \(minimal)")
     try run("taskctl terminate \(minimal)")
     try run("taskctl config --changed")
-    // Removes the settings that only the tests change, and the operators' group, which the test
-    // machine may not have.
+    // Removes the settings that only the tests change. Also removes `operator-group`, because the
+    // test machine may not have that group.
     outputs["taskctl config --changed"] = outputs["taskctl config --changed"]?
       .split(separator: "\n")
       .filter { !$0.contains(#/^policy.(Memory|Expiration)|operator-group/#) }

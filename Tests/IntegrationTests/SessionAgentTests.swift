@@ -181,8 +181,8 @@ struct SessionAgentTests {
       try agent.report((program.pid, .hidden))
       try monitor.transition(first, to: .inactive)
     }
-    // `second` is suspended when LaunchTime expires. If HiddenGraceTime still applied to the hidden
-    // window, it would expire earlier.
+    // `second` is suspended when LaunchTime expires. HiddenGraceTime is shorter. If it still
+    // applied to the hidden window, `first` would no longer be inactive at that time.
     try daemon.adopt(second, other, background: true)
     try monitor.transition(second, to: .suspended)
     #expect(try state(daemon, first) == .inactive)

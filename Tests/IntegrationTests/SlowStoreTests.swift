@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15 with a store that is slow or fails. Triggers in its database make a change
-/// take as long as the test requires, or fail.
+/// Contract §9 and §15 with a slow or failing store. Triggers in its database delay a change for as
+/// long as the test requires, or make the change fail.
 @Suite("§9, §15: The daemon answers a notification call after it is stored, even on a slow disk")
 struct SlowStoreTests {
   /// A call that changes the store.

@@ -92,7 +92,7 @@ struct SnapshotTests {
     let daemon = try DaemonFixture()
     let application = try TestApplication.active(daemon, id)
     #expect(try set("changed", application).errorName == nil)
-    // The application has changed the file before it makes the next call.
+    // The application changes the file before it makes this call.
     #expect(try application.call("GetStatus").errorName == nil)
     let picture = try #require(try picture(daemon))
     #expect(picture.bytes.count == 200)

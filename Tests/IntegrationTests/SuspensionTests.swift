@@ -124,8 +124,8 @@ struct SuspensionTests {
   @Test("A program that forks without end is stopped completely")
   func forkStorm() throws {
     let daemon = try DaemonFixture()
-    // Beside the leader, four processes run at any time. Each forks a successor and ends at once,
-    // so each is an orphan.
+    // Besides the leader, four processes run at any time. Each process forks a successor and then
+    // exits, so every successor is an orphan.
     let storm = try daemon.python(
       """
       import os, time

@@ -91,7 +91,7 @@ struct TaskctlTerminalTests {
   func running() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
-    // The trap may interrupt `read`, so the script repeats it.
+    // The trap may interrupt `read`, so the script repeats `read`.
     try run(
       "trap \"echo trap\"\"ped\" INT; echo re\"\"ady; until read x; do :; done; exit 6",
       at: terminal)

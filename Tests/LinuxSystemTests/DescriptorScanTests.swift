@@ -65,8 +65,8 @@ struct DescriptorScanTests {
     open(3, "socket:[7]")
     open(4, "socket:[8]")
     let others = (1...1000).map { line($0, "0100007F:0051", "01", 1000 + $0) }.joined()
-    // The kernel lists listening sockets before all others. The last line, which the kernel would
-    // never write, shows whether the scan stops before it.
+    // The kernel lists listening sockets before all others, so the scan need not reach the last
+    // line. If it did, it would also return the address in this line.
     let last = line(1001, "0100007F:0052", "0A", 8)
     root.write("42/net/tcp", header + line(0, "0100007F:0050", "0A", 7) + others + last)
     #expect(try listening() == ["127.0.0.1:80"])

@@ -139,8 +139,8 @@ struct EpollTests {
     let directory = TemporaryDirectory()
     let (application, peer) = try StreamServer(.unix, in: directory).pair()
     let top = try Epoll()
-    // The kernel allows 500 paths of two epoll descriptors to a file (path_limits in
-    // fs/eventpoll.c).
+    // The kernel permits at most 500 paths that lead through two epoll descriptors to one file
+    // (path_limits in fs/eventpoll.c).
     let middle = try (0..<500).map { _ in
       let epoll = try Epoll()
       let copy = try FileDescriptor.duplicate(of: epoll.rawValue)

@@ -108,8 +108,9 @@ extension SystemdTests {
         ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
     func endsToldBySystemd(way: String, end: String) throws {
-      // The daemon forks to check whether the kernel records how a process ends. If it cannot fork,
-      // it assumes that there is no record. Its libraries can still create threads (clone3).
+      // The daemon forks to check whether the kernel records how a process ends. With this filter,
+      // the daemon cannot fork, so it assumes that the kernel keeps no record. The filter permits
+      // clone3, with which the daemon's libraries create threads.
       try installed.change("SystemCallFilter=~fork vfork clone")
       let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
       #expect(output.code == 0, "\(output.text)")

@@ -99,8 +99,8 @@ extension SystemdTests {
         try launch()
         try session.setLockedHint(true)
         try wait(Self.front, "inactive")
-        // If a desktop sets LockedHint, this command only sends a request to the desktop. The
-        // desktop then clears the hint itself.
+        // This command only sends a request to the desktop. If the desktop has set LockedHint, it
+        // must clear the hint itself. Here, the test does this.
         try machine.must("loginctl", "unlock-session", session.id)
         try session.setLockedHint(false)
         try wait(Self.front, "active")

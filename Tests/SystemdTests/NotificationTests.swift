@@ -40,7 +40,7 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
     }
 
-    /// Makes an operator's call, and returns its answer as text.
+    /// Calls a method of the control interface, and returns the reply as text.
     private func call(_ method: String, _ parameters: String) throws -> String {
       try machine.must(
         "python3", "-I", "-c", Self.caller, "org.taskschedd.Control." + method, parameters

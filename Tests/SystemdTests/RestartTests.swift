@@ -197,8 +197,8 @@ extension SystemdTests {
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
-      // The first half of the restart, the stop, lasts until the file exists. Until then, the test
-      // can replace the restart by a stop.
+      // A restart is a stop and a start. The stop lasts until the file /run/go exists. Until then,
+      // the test can order a stop instead of the restart.
       try installed.change(
         "ExecStopPost=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.05; done'")
       defer { _ = try? machine.run("rm", "-f", "/run/go") }
@@ -350,7 +350,7 @@ extension SystemdTests {
       #expect(try ask(client, "event") == "closed")
     }
 
-    /// Overwrites the records of the event log with zeros, from the registration of a client on.
+    /// Overwrites the event log with zeros, from the client's id in its registration to the end.
     private static let tearFromRegistration = """
       import glob
       path, = glob.glob("/run/taskschedd/event-log/event-log.*")

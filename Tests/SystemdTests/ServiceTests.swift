@@ -200,8 +200,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // The daemon also stores its own descriptors that take the kernel long to close. A copy in
-      // the store spares a dying daemon this wait.
+      // The kernel takes long to close some of the daemon's own descriptors. The daemon stores
+      // copies of them, so that the kernel does not close them when the daemon dies.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(
         others >= 3, "the store has watches of the time zone and the locale, and a pressure trigger"

@@ -8,9 +8,12 @@ extension SystemdTests {
   /// when data arrives on a socket of the application.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
-    /// In its first run, stores three watches and the connections of two of them. The stored
-    /// connections stay open, as if applications held them. Then kills itself. In its second run,
-    /// prints for each watch whether its socket still exists, and the number of its events.
+    /// A program that systemd runs twice.
+    ///
+    /// The first run creates three connections, each with a watch. It stores all watches, but only
+    /// two of the connections, and kills itself. The stored connections stay open, as if
+    /// applications held them. For each watch, the second run prints whether the watch still has a
+    /// socket, and the number of events.
     private static let program = """
       import os, select, socket
       def notify(state, *fds):

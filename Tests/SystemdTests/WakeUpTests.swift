@@ -102,8 +102,8 @@ extension SystemdTests {
           let after = try status()
           #expect(after.contains("\"suspended\""), "\(after)")
           #expect(try number("deadlineUSec", in: after) == deadline)
-          // The application is suspended. It reads its input when the daemon resumes it for the
-          // call.
+          // The application is suspended. It reads this command only after the daemon has resumed
+          // it to call the handler.
           try acknowledge(client, "keepAlive")
           let ran = try number("lastRunUSec", in: status())
           #expect(ran >= deadline - 100_000, "the handler is called 100 ms before its deadline")
@@ -128,8 +128,8 @@ extension SystemdTests {
       throw MachineError(sentence: "the daemon has no timer of CLOCK_BOOTTIME_ALARM")
     }
 
-    /// The daemon does not need logind's signal PrepareForSleep, because it sets the alarm whenever
-    /// a handler or notification waits, and not only before a sleep.
+    /// The alarm is set all the time while a handler or notification waits. The daemon therefore
+    /// does not need logind's signal PrepareForSleep, which announces a sleep.
     @Test(
       "The alarm that wakes a sleeping machine is set while a handler or notification waits",
       .enabled(

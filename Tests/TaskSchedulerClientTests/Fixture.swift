@@ -43,9 +43,11 @@ extension StandInDaemon {
 }
 
 extension StandInDaemon.Memory {
-  /// The state of a third daemon, which does not know the process. The library may repeat to it an
-  /// acknowledgement that the second daemon did not answer. So that this acknowledgement matches no
-  /// callback of the third daemon, the callbacks of the third daemon begin with the number 11.
+  /// The state of a third daemon that does not know the process. This daemon numbers its callbacks
+  /// from 11.
+  ///
+  /// If the second daemon did not answer an acknowledgement, the library may send it again to the
+  /// third daemon. Its number must not match a callback of the third daemon.
   static var ofThird: Self {
     var memory = Self(instance: 9)
     memory.callbackLast = 10

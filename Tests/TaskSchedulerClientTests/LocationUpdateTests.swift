@@ -269,7 +269,7 @@ import Testing
     let daemon = try withoutSource(fixture, refusals: 3)
     defer { daemon.stop() }
     try daemon.waitForCall("StartUpdatingLocation best -", count: 4)
-    // When this request is answered, the last attempt has been answered, too.
+    // The library sends this request only after the last attempt has been answered.
     try fixture.application.stopUpdatingLocationAndWait()
     #expect(
       daemon.locationCalls

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ServiceGroupTests {
-  /// A service that runs until its graceful shutdown, and then until a test lets it end.
+  /// A service whose graceful shutdown lasts until the test calls `end`.
   private struct SlowService: ServiceLifecycle.Service {
     let progress = Watched("")
     private let mayEnd = AsyncStream.makeStream(of: Void.self)

@@ -42,9 +42,9 @@ final class StandInDaemon: Sendable {
     var memory: Memory
     /// All calls so far, such as `Register org.example.a` or `EndBackgroundTask 3`.
     var calls: [String] = []
-    /// The refusals by method name. The stand-in sends each of them once.
+    /// The errors with which the stand-in answers the next calls of a method, by method name.
     var refusals: [String: [any MethodFailure & Sendable]] = [:]
-    /// The method at whose next call the stand-in closes the connection instead of answering.
+    /// At the next call of this method, the stand-in closes the connection instead of answering.
     var closesAfter: String?
     /// Whether the next task expires before the answer to its `BeginBackgroundTask`.
     var expiresEarly = false

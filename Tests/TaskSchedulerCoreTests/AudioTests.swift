@@ -356,7 +356,7 @@ struct MuteTests {
     world.streams = []
     world.feed(world.audioReport)
     world.activate(mail)
-    // PipeWire reports whether a new stream is muted only when the stream runs.
+    // Until a new stream runs, PipeWire does not report whether the stream is muted.
     for _ in 0..<2 { world.beginStream(id, isMuted: true) }
     world.pause(id)
     for running in 0..<2 {

@@ -31,8 +31,8 @@ extension World {
     ask { .application(.endCall($0, id)) }
   }
 
-  /// Returns the call events that an application received. A hold is true, and the end of a hold is
-  /// false.
+  /// Returns the call events that an application received: true if the event put a call on hold,
+  /// false if it ended the hold.
   fileprivate func holds(_ id: InstanceID) -> [Bool] {
     notices(id).compactMap { if case .call(_, let isOnHold) = $0 { isOnHold } else { nil } }
   }

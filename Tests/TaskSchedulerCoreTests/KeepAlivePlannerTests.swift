@@ -158,7 +158,8 @@ struct KeepAlivePlannerTests {
     #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
     #expect(planner.nextBurst == at(minute * 21))
     #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
-    // A burst is planned for 21 min. A wake-up for another reason at this time runs the burst.
+    // At 21 min, the machine wakes for another reason. This wake-up runs the burst that is planned
+    // for the same instant.
     #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
     #expect(planner.nextBurst == at(minute * 33))
   }
@@ -174,8 +175,10 @@ struct KeepAlivePlannerTests {
 
 @Suite("§6 Keep-alive: the planner compared with the best schedule")
 struct KeepAliveOptimumTests {
-  /// A search of all schedules for the lowest cost, tick by tick. A key of `leastCost` contains the
-  /// number of ticks until each handler's deadline.
+  /// A search of all possible schedules for the lowest cost, tick by tick.
+  ///
+  /// The keys of `leastCost` are the states that a schedule can reach. A state is the number of
+  /// ticks until the deadline of each handler. The value is the lowest cost of reaching the state.
   private struct Search {
     let intervals: [Int]
     private var leastCost: [[Int]: Int]
@@ -202,9 +205,12 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// The cases to test: all pairs of intervals of 2 to 7 ticks, and all triples of 2 to 4 ticks.
-  /// `left` is the number of ticks until each handler is due. There is a case for each combination
-  /// of these numbers. A tick is a second. The planner's intervals are longer by the lead.
+  /// The cases to test: all pairs of intervals of 2 to 7 ticks, and all triples of 2 to 4 ticks. A
+  /// tick is a second. `left` is the number of ticks until each handler is due. For each pair or
+  /// triple, there is a case for each possible value of `left`.
+  ///
+  /// The planner calls a handler `lead` before its deadline. The test therefore adds `lead` to each
+  /// interval that it sets.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {
@@ -232,8 +238,8 @@ struct KeepAliveOptimumTests {
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)
-      // For each handler, searches for the fewest runs. In these searches, handlers may run only in
-      // the ticks of the planner's bursts.
+      // Each of these searches finds the lowest number of runs of one handler, if the handler may
+      // run only in the ticks in which the planner has a burst.
       var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
       var burstCount = 0
       var runCounts = intervals.map { _ in 0 }

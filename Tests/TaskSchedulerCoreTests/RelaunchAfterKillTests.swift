@@ -16,7 +16,7 @@ struct RelaunchAfterKillTests {
       self.cause = cause
     }
 
-    /// Returns an end for the use of CPU or GPU in the background.
+    /// Returns an end whose reason is the use of CPU or GPU time in the background.
     static func using(_ reason: EndReason, processor: Double, gpu: Double) -> DaemonEnd {
       DaemonEnd(reason) { world in
         let id = world.makeVoIP(mail, .background)

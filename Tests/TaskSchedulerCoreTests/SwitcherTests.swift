@@ -161,7 +161,7 @@ struct SwitcherTests {
     #expect(world.snapshot(mail) == .picture(again))
     #expect(world.snapshot(music) == nil)
     #expect(world.snapshot(maps) == .picture(pictures[2]))
-    // The pictures of another user count separately, and a sensitive snapshot needs no picture.
+    // Neither another user's pictures nor sensitive snapshots count toward the user's limit.
     let other = key("org.example.mail", uid: 1001)
     _ = world.setPicture(world.register(other))
     world.ask { .switcher(.setSnapshot($0, ids[1].1, .sensitive)) }

@@ -179,7 +179,8 @@ struct TransitionTableTests {
   }
 }
 
-/// A request for a state. Each request leads to one or more causes of the table.
+/// A request for a state of an application. `rows` lists the causes in the table to which the
+/// request can lead.
 enum Request: String, CaseIterable {
   case activate, deactivate, sendToBackground, terminate
 
@@ -221,7 +222,7 @@ enum Request: String, CaseIterable {
   }
 }
 
-/// A pair of a state and a request without a row in the table.
+/// A state and a request for which the table has no row.
 struct PairWithoutRow: CustomTestStringConvertible {
   let state: ApplicationState
   let request: Request

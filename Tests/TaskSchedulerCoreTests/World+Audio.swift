@@ -49,7 +49,7 @@ extension World {
     feed(audioReport)
   }
 
-  /// Reports whether the streams of an instance play only silence.
+  /// Makes all streams of an instance silent, or ends their silence, and reports all streams.
   mutating func setSilent(_ id: InstanceID, _ isSilent: Bool) {
     for index in streams.indices where streams[index].instance == id {
       streams[index].isSilent = isSilent

@@ -182,8 +182,8 @@ struct World {
         switch $0 {
         // If many notifications are due, only some of them fire at each deadline.
         case .notification(.fire): true
-        // A callback to an instance that a debugger has traced causes another check for the
-        // debugger. This check is due at once.
+        // If a debugger has traced the instance, the scheduler checks again for the debugger after
+        // it has sent a callback. This check is due at once.
         case .deliver: true
         case _: false
         }
@@ -276,8 +276,8 @@ struct World {
     ask { .application(.endBackgroundTask($0, id, task)) }
   }
 
-  /// Creates an application in a state, without unacknowledged callbacks. In `background` it has
-  /// one outstanding task, whose id is 1.
+  /// Creates an application in a state, without unacknowledged callbacks. An application in the
+  /// state `background` has one outstanding task, with the id 1.
   mutating func make(
     _ app: ApplicationKey, _ state: ApplicationState, isAware: Bool = true
   ) -> InstanceID {

@@ -29,7 +29,8 @@ struct FairShareTurnTests {
     let source = try loop.watch(others.rawValue, for: .input) { _ in turns += 1 }
     defer { withExtendedLifetime(source) {} }
     let caller = Caller()
-    // On a busy machine, the deficit may be repaid before the next line.
+    // On a busy machine, the deficit may be repaid before `admits` checks it. The test then spends
+    // again.
     repeat {
       share.spend(UInt64(TimeCredit.burst) + 1_000_000, by: .user(0))
     } while share.admits(caller, of: .user(0))

@@ -83,7 +83,8 @@ struct GPUSamplingTests {
   @Test("The use of a device that is opened soon after a long scan is found within 2 s")
   func openedAfterLongScan() throws {
     var found: [Duration] = []
-    // After a device is opened, the next scan is due after `openingDelay`, before this rest ends.
+    // The daemon does not scan the instance during this rest. The rest is so long that it delays
+    // the scan that is due `openingDelay` after the device is opened.
     let sampling = try sampling(rest: GPUSampling.openingDelay * 3) { found.append($0) }
     var isAnswered = false
     sampling.sample(instance, members: try members()) { isAnswered = true }

@@ -14,7 +14,7 @@ struct LeaderReleaseTests {
   private let scene: Scene
   private let proc: ProcFS
 
-  /// A scope such as desktops create, with a program, the program's child and another process.
+  /// A scope like those that desktops create. It contains a program, its child and another process.
   private final class Scene {
     let scope: ControlGroup
     let program: TestProcess

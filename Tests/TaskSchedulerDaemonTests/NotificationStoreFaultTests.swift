@@ -187,7 +187,7 @@ struct NotificationStoreFaultTests {
       let body = String(repeating: "x", count: 4_000)
       try store.apply((1...20).map { StoreFixture.schedule($0, mail, body: body) })
       try store.apply([.badge(mail, 5)])
-      // Most of the database's log is not in the database yet.
+      // Most of the write-ahead log has not been copied into the database's file yet.
       SmallDisk.fill(path + "/ballast", leaving: 40 << 10, in: path)
       var failure: StoreError?
       var last: UInt64 = 20

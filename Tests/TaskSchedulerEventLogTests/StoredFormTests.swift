@@ -4,12 +4,11 @@ import Testing
 
 @testable import TaskSchedulerEventLog
 
-/// Returns the names of a struct's fields, or of an enum's cases, as the compiler wrote them into
-/// the program.
+/// Returns the names of a struct's fields or of an enum's cases, from the metadata in the program.
 private func declaredNames(of type: Any.Type) -> [String] {
-  // Metadata points to a context descriptor, where the distance to a field descriptor is at byte
-  // 16. A field descriptor begins with 16 bytes, the last 4 of which are the count. Each field has
-  // 12 bytes, the last 4 of which are the distance to the name.
+  // The metadata points to a context descriptor. At its byte 16 is the distance to a field
+  // descriptor. Bytes 12 to 15 of the field descriptor are the number of fields. From byte 16 on,
+  // each field has 12 bytes, and the last four of them are the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
     place + Int(place.load(as: Int32.self))
   }
@@ -35,8 +34,7 @@ private func name(_ type: any Stored.Type) -> String {
 
 @Suite("The forms of stored types are complete and documented")
 struct StoredFormTests {
-  /// The types at the start of an event log and of its records, and all types that these types
-  /// contain.
+  /// All types whose values an event log can contain.
   private static let types: [any StoredByParts.Type] = {
     var found: [any StoredByParts.Type] = []
     var seen: Set<ObjectIdentifier> = []
@@ -147,7 +145,8 @@ struct StoredFormTests {
     return try #require(samples.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// Returns the bytes of a value whose numbers consist of `byte`.
+  /// Returns the bytes of a value of a type. Each number in the value is stored as the one byte
+  /// `byte`.
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0, byte: UInt8
   ) throws -> [UInt8] {
@@ -163,7 +162,8 @@ struct StoredFormTests {
         return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0, byte: byte) }
       }
     }
-    // Tries the bytes of a number, a flag, an id, each case's name and a policy.
+    // The type may be a number, a flag, an id, an enum that is stored by its name, or a policy.
+    // Tries the bytes of each.
     let names = type is any RawRepresentable.Type ? declaredNames(of: type) : []
     let candidates =
       [[byte], [1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }
@@ -174,8 +174,8 @@ struct StoredFormTests {
     return try #require(candidates.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// Returns the bytes of a region. The general sample consists of one repeated byte, and no such
-  /// byte makes both a valid coordinate and a valid radius.
+  /// Returns the bytes of a valid region. The function above repeats one byte, but no byte results
+  /// in both a valid coordinate and a valid radius.
   private static func region() throws -> [UInt8] {
     let center = try #require(Coordinate(latitude: 1, longitude: 2))
     let id = try #require(RegionID("a"))

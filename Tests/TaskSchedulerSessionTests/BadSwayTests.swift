@@ -147,8 +147,8 @@ struct BadSwayTests {
     let titleEvent = SwayMessageBuffer.request(.windowEvent, #"{"change":"title"}"#)
     var treeCount = 0
     for _ in 0..<100 {
-      // Sends the 100 events with one call. A turn of the loop may serve another source first, and
-      // many small unread messages would fill the socket.
+      // Sends the 100 events with one call. Many small messages could fill the socket, because the
+      // turn of the loop may handle another source and leave the messages unread.
       try sway.send([[UInt8]](repeating: focusEvent, count: 100).flatMap { $0 })
       try focus.loop.turn(within: .seconds(1))
       let requests = try sway.received()

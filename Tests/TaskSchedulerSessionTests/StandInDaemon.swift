@@ -25,7 +25,7 @@ final class StandInDaemon {
   private(set) var reports: [ReceivedCall] = []
   /// The bytes of the answer to Attach; nil for the usual answer.
   var answerToAttach: [UInt8]?
-  /// The error that answers the next report; nil to accept it.
+  /// The error with which the daemon answers the next report; nil if it accepts the report.
   var refusal: SessionInterface.Failure?
   /// Whether the daemon answers the reports of a method.
   var answers: (_ method: String) -> Bool = { _ in true }

@@ -2,7 +2,7 @@ import TaskSchedulerSimulation
 import Testing
 
 /// Tests with simulated runs that once violated a promise. `taskctl simulate` found each run, made
-/// the run shorter, and printed its options. The name of a test describes the promise.
+/// it shorter, and printed the options that repeat it. The name of a test describes the promise.
 @Suite("Runs that have failed before")
 struct RegressionTests {
   @Test("A traced application that begins a task after its background time is not suspended")

@@ -69,7 +69,7 @@ struct ManagedRun: ~Copyable {
           message: "")),
       continues: true)
     let (connection, _) = try daemon.accept(ControlInterface.GetApplication.self)
-    // taskctl must reap the program only later, because the daemon reads the exit status of the
+    // taskctl must not have reaped the program yet, because the daemon reads the exit status of the
     // zombie.
     let state = try ProcFS().stat(program.pid)?.state
     #expect(state == .zombie)

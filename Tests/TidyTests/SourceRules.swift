@@ -146,7 +146,7 @@ enum SourceRules {
     String(line.drop { $0 == " " })
   }
 
-  /// Returns the line up to `//`, unless the slashes are in a string.
+  /// Returns a line without its comment. In a string, `//` does not begin a comment.
   static func withoutComment(_ line: String) -> String {
     var code = ""
     var isInString = false
@@ -158,7 +158,7 @@ enum SourceRules {
     return code
   }
 
-  /// Returns whether `word` occurs in a line, and not as the end of a longer name.
+  /// Returns whether `word` occurs in a line. The end of a longer name does not count.
   static func contains(_ word: String, in line: String) -> Bool {
     var rest = line[...]
     var before: Character = " "

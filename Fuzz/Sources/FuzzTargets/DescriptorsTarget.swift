@@ -217,8 +217,8 @@ private struct DescriptorStream: ~Copyable {
   consuming func finish() throws {
     try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
     isAtEnd = true
-    // A receive call returns the bytes of at most one send with descriptors. The number of sends
-    // and of messages therefore limits the number of steps.
+    // A receive call returns the bytes of at most one send with descriptors, so a message may need
+    // one step for each of its sends. The number of sends and messages limits the number of steps.
     var stepsLeft = sentCount + 3
     while !isOver {
       try require(stepsLeft > 0, "the receiver did not report the end of the stream")

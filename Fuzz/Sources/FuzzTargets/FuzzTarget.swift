@@ -93,8 +93,8 @@ struct ControlBytes {
   }
 }
 
-/// Fails if the input starts with `dig`. Each correct letter increases the coverage, so that a
-/// fuzzer that works soon finds the word.
+/// Fails if the input starts with `dig`. Each correct letter increases the coverage, so a working
+/// fuzzer finds the word soon.
 enum CanaryTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let word = Array("dig".utf8)

@@ -1,8 +1,9 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// Reads a file as a manifest of the system's daemon and of a user's daemon. The reader compares
-/// the id in the file with the id in the file's name. Both are equal if the input has a valid id.
+/// Reads a file as a manifest, once for the system's daemon and once for a user's daemon. The
+/// reader also receives the id from the file's name, and compares it with the id in the file. The
+/// target passes the id in the file if this id is valid, and a default id otherwise.
 enum ManifestTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)

@@ -17,7 +17,8 @@ private let target: FuzzTarget = {
     _exit(2)
   }
   // Swift stores additional bits in pointers, so the leak sanitizer does not recognize these
-  // pointers. It would report as leaks the objects that live as long as the program.
+  // pointers. Without `leaksDisable`, it would report every object that lives as long as the
+  // program.
   leaksDisable()
   FuzzTarget.prepare()
   leaksEnable()

@@ -46,18 +46,18 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that a managed socket became ready while the application was suspended.
   ///
-  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
-  /// The daemon suspends the application again when the method has returned for each socket of the
-  /// event.
+  /// If several sockets became ready, the library calls the method once for each socket. The
+  /// application may run for `EventTime`, 10 s by default, or longer with a background task. The
+  /// daemon suspends the application again when the last call has returned.
   func application(
     _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions)
 
   /// Tells the delegate that the user sent the application a command, for example by a media key.
   ///
-  /// An application with the background mode `audio` receives the commands if it played last. An
-  /// application that is a media player on the session bus receives method calls on the bus
-  /// instead.
+  /// A command goes to the application that played most recently. If this application is a media
+  /// player on the session bus, it receives the command as a method call on the bus. Otherwise it
+  /// receives this event, for which it needs the background mode `audio`.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
   /// daemon suspends the application again unless the application plays, so begin to play in this
@@ -68,12 +68,12 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that a phone call or another application interrupts the audio of the
   /// application, or that the interruption has ended.
   ///
-  /// Only an application that plays or records is interrupted, by a phone call or by another
-  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)``
-  /// determines whether other applications interrupt it. Pause when the interruption begins. When
-  /// it ends, play again if `shouldResume` is true. A phone call also makes an active application
-  /// inactive: ``applicationWillResignActive(_:)`` follows the beginning of the interruption, and
-  /// ``applicationDidBecomeActive(_:)`` follows its end.
+  /// An interruption begins only while the application plays or records. Another application causes
+  /// it by beginning to play, unless the audio session of one of the two applications permits both
+  /// to play (``ScheduledApplication/setAudioSession(_:options:)``). Pause when the interruption
+  /// begins. When it ends, play again if `shouldResume` is true. A phone call also makes an active
+  /// application inactive: ``applicationWillResignActive(_:)`` follows the beginning of the
+  /// interruption, and ``applicationDidBecomeActive(_:)`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
   /// daemon may suspend it, so begin to play in this method.
@@ -130,7 +130,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that a notification has fired while the application was active.
   ///
-  /// No desktop shows the notification.
+  /// The desktop does not show the notification.
   func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification)
 
@@ -142,8 +142,8 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine has changed.
   ///
-  /// After a suspension, the array has the newest change of each kind, in the order in which they
-  /// happened.
+  /// After a suspension, the array has only the newest change of each kind, the oldest of these
+  /// changes first.
   func application(
     _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
 

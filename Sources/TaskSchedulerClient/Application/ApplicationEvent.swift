@@ -38,9 +38,9 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didReceiveMemoryWarning
   /// The user sent the application a command, for example by a media key.
   ///
-  /// An application with the background mode `audio` receives the commands if it played last. An
-  /// application that is a media player on the session bus receives method calls on the bus
-  /// instead.
+  /// A command goes to the application that played most recently. If this application is a media
+  /// player on the session bus, it receives the command as a method call on the bus. Otherwise it
+  /// receives this event, for which it needs the background mode `audio`.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon suspends the application again unless the application plays.
@@ -48,11 +48,11 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// A phone call or another application interrupts the audio of the application, or the
   /// interruption has ended.
   ///
-  /// Only an application that plays or records is interrupted, by a phone call or by another
-  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)``
-  /// determines whether other applications interrupt it. Pause when the interruption begins. When
-  /// it ends, play again if `shouldResume` is true. A phone call also makes an active application
-  /// inactive: ``willResignActive`` follows the beginning of the interruption, and
+  /// An interruption begins only while the application plays or records. Another application causes
+  /// it by beginning to play, unless the audio session of one of the two applications permits both
+  /// to play (``ScheduledApplication/setAudioSession(_:options:)``). Pause when the interruption
+  /// begins. When it ends, play again if `shouldResume` is true. A phone call also makes an active
+  /// application inactive: ``willResignActive`` follows the beginning of the interruption, and
   /// ``didBecomeActive`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
@@ -94,8 +94,8 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The services that the application has started stay started. They report the location only
   /// while the application is authorized.
   case didChangeLocationAuthorization(LocationAuthorization)
-  /// A notification of the application has fired while the application was active. No desktop
-  /// shows it.
+  /// A notification of the application has fired while the application was active. The desktop
+  /// does not show it.
   case didReceive(LocalNotification)
   /// The user selected a notification of the application. The daemon activates the application.
   case didSelect(LocalNotification)

@@ -61,14 +61,14 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
     /// Acknowledges the previous event, and returns the next event; nil at the end.
     ///
-    /// - Throws: The refusal of the daemon, if it permanently refuses the process.
+    /// - Throws: The reason why the daemon permanently refuses the process.
     public mutating func next() async throws(ApplicationError) -> ApplicationEvent? {
       try await next(isolation: nil)
     }
 
     /// Acknowledges the previous event, and returns the next event; nil at the end.
     ///
-    /// - Throws: The refusal of the daemon, if it permanently refuses the process.
+    /// - Throws: The reason why the daemon permanently refuses the process.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ApplicationError) -> ApplicationEvent? {

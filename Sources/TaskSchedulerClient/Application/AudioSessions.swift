@@ -1,24 +1,26 @@
 import TaskSchedulerWire
 
-// The audio session, which says how the application plays together with other applications.
+// The audio session, which determines whether the application and other applications play at the
+// same time.
 extension ScheduledApplication {
   /// The audio session that the application has set; nil if it has set none.
   public var audioSession: AudioSession? { state.withLock { $0.audioSession } }
 
-  /// Says how the audio of the application goes together with the audio of the user's other
-  /// applications.
+  /// Sets the audio session, which determines whether this application and the user's other
+  /// applications play at the same time.
   ///
-  /// The daemon uses the session while the application plays or records. With
-  /// ``AudioSession/Options/duckOthers``, the volume of others is lower while the application
-  /// plays. With ``AudioSession/Options/mixWithOthers`` or ``AudioCategory/ambient``, the
-  /// application plays together with others. Otherwise it interrupts others when it begins to play,
-  /// and others interrupt it: ``ApplicationEvent/didReceiveAudioInterruption(_:)``.
+  /// The daemon uses the session while this application plays or records. With
+  /// ``AudioSession/Options/duckOthers``, the daemon lowers the volume of other applications while
+  /// this application plays. With ``AudioSession/Options/mixWithOthers`` or
+  /// ``AudioCategory/ambient``, all of them play at their own volume. Otherwise this application
+  /// interrupts other applications when it begins to play, and they interrupt this application:
+  /// ``ApplicationEvent/didReceiveAudioInterruption(_:)``.
   ///
-  /// Without this call, the running audio streams of the application determine its session. An
-  /// application that only records, or whose playback streams all have the media role `event`,
-  /// mixes with others. Otherwise, an application whose playback streams all have one of the roles
-  /// `event`, `notification` and `a11y` ducks others. Any other application has the session
-  /// ``AudioCategory/playback`` without options.
+  /// Without this call, the running audio streams of the application determine its session. The
+  /// session has the option `mixWithOthers` if the application only records, or if all its playback
+  /// streams have the media role `event`. Otherwise, the session has the option `duckOthers` if
+  /// each of these streams has one of the roles `event`, `notification` and `a11y`. In all other
+  /// cases, the session is ``AudioCategory/playback`` without options.
   ///
   /// A second call replaces the session. After a restart of the daemon, the library sets the
   /// session again. If ``isManaged`` is false, the session has no effect.
@@ -33,8 +35,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Says how the audio of the application goes together with the audio of other applications.
-  /// Blocks. Otherwise like ``setAudioSession(_:options:)``.
+  /// Sets the audio session. Blocks. Otherwise like ``setAudioSession(_:options:)``.
   public func setAudioSessionAndWait(
     _ category: AudioCategory, options: AudioSession.Options = []
   ) throws(ApplicationError) {

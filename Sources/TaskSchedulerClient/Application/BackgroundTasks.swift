@@ -13,8 +13,8 @@ extension ScheduledApplication {
   /// - Parameters:
   ///   - name: A name for operators and the log: 256 bytes at most, without control characters.
   ///   - expirationHandler: A function that stops the work and ends the task. The library calls it
-  ///     on ``queue`` when `ExpirationLead` (5 s by default) of the background time is left, once
-  ///     in each stay in the background.
+  ///     on ``queue``, `ExpirationLead` (5 s by default) before the background time is over. It
+  ///     calls the handler once in each stay in the background.
   /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
   ///   `MaxTasksPerApplication` (1024 by default) outstanding tasks, or its user has
   ///   `MaxTasksPerUser` (16384 by default); ``ApplicationRefusal/invalidParameter(_:)`` for the
@@ -83,9 +83,9 @@ extension ScheduledApplication {
 
   /// Ends a background task.
   ///
-  /// In the background, the daemon suspends the application when its last task has ended. The
-  /// suspension can come before the method returns; the method then returns after the daemon has
-  /// resumed the application. If the daemon does not answer, the library reports the end later;
+  /// When an application in the background ends its last task, the daemon suspends the application.
+  /// The suspension can come before the method returns; the method then returns after the daemon
+  /// has resumed the application. If the daemon does not answer, the library reports the end later;
   /// this is not an error.
   ///
   /// - Throws: ``ApplicationRefusal/unknownTask(_:)`` if the task has ended or a restarted daemon
@@ -132,8 +132,8 @@ extension ScheduledApplication {
     } onCancel: {
       cancellation.cancel()
     }
-    // This throws only if a restarted daemon does not know the task. An event has already reported
-    // this.
+    // This throws only if a restarted daemon does not know the task. In this case, the application
+    // has received `didLoseBackgroundTasks`.
     try? await endBackgroundTask(id)
     return try result.get()
   }
@@ -144,7 +144,7 @@ extension ScheduledApplication {
   ///   - name: A name for operators and the log, as in
   ///     ``beginBackgroundTask(named:expirationHandler:)``.
   ///   - expirationHandler: A function that makes the body return. The library calls it on
-  ///     ``queue`` when `ExpirationLead` (5 s by default) of the background time is left.
+  ///     ``queue``, `ExpirationLead` (5 s by default) before the background time is over.
   ///   - body: The work, on the calling thread.
   /// - Returns: The result of the body.
   /// - Throws: The error of the body; or the error of
@@ -154,8 +154,8 @@ extension ScheduledApplication {
     _ body: () throws -> Result
   ) throws -> Result {
     let id = try beginBackgroundTaskAndWait(named: name, expirationHandler: expirationHandler)
-    // This throws only if a restarted daemon does not know the task. An event has already reported
-    // this.
+    // This throws only if a restarted daemon does not know the task. In this case, the application
+    // has received `didLoseBackgroundTasks`.
     defer { try? endBackgroundTaskAndWait(id) }
     return try body()
   }

@@ -43,8 +43,8 @@ struct ClientState: Sendable {
   /// events that the application handles or has handled.
   private var events = HandledEvents()
   private var hasFinishedLaunching = false
-  /// The tasks that existed when the library sent the current registration. Only these count as
-  /// lost if the reply does not list them.
+  /// The tasks that existed when the library sent the current registration. The daemon has lost the
+  /// tasks of this set that its reply does not list.
   private var tasksAtRegister: Set<Int> = []
   private var endsUnreportedAtRegister: Set<Int> = []
   private var idUnmanagedLast = 0
@@ -117,8 +117,8 @@ struct ClientState: Sendable {
       result.lost.append(BackgroundTaskID(id))
     }
     endsUnreported.subtract(endsUnreportedAtRegister.subtracting(listed))
-    // The daemon delivers again each callback whose acknowledgement it awaits, and the library then
-    // acknowledges the callback.
+    // The daemon repeats each callback that it considers unacknowledged, and the library then
+    // acknowledges it again.
     acknowledgementsUnreported = []
     for task in registration.tasks {
       if !task.expired {
@@ -152,8 +152,8 @@ struct ClientState: Sendable {
     return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
 
-  /// Handles an event that is no callback, but that the application must acknowledge by the id of
-  /// the event.
+  /// Handles an event that has an id and is not a callback. The application acknowledges the event
+  /// by the id.
   mutating func received(event id: Int) -> HandledEvents.Action {
     let action = events.action(for: id)
     if action == .deliver { events.begin(id) }

@@ -175,7 +175,7 @@ extension ScheduledApplication {
     deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
   }
 
-  /// Delivers an event that the application must acknowledge by the id of the event. Does not
+  /// Delivers an event with an id, by which the application acknowledges the event. Does not
   /// deliver an event twice.
   private func deliver(_ event: ApplicationEvent, id: Int) {
     switch state.withLock({ $0.received(event: id) }) {

@@ -12,7 +12,7 @@ extension ScheduledApplication {
   ///
   /// The daemon stores the request durably. The request outlasts the end of the application, a
   /// restart of the daemon and a reboot, so an application need not repeat it after a launch.
-  /// ``startUpdatingLocation(desiredAccuracy:distanceFilter:)`` describes the result.
+  /// The result means the same as for ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
   ///
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,
@@ -64,17 +64,17 @@ extension ScheduledApplication {
   ///         radius: 150))
   ///
   /// The application receives ``ApplicationEvent/didEnterRegion(_:)`` and
-  /// ``ApplicationEvent/didExitRegion(_:)``. The machine counts as having crossed the boundary when
-  /// all locations during `RegionDwell`, 20 s by default, lie on the other side. The distance of
-  /// each of these locations from the boundary must be at least 50 m, and at least the accuracy of
-  /// the location. If the machine is inside the region when the monitoring begins, the application
-  /// receives nothing until the machine leaves.
+  /// ``ApplicationEvent/didExitRegion(_:)``. The daemon reports a crossing when all locations
+  /// during `RegionDwell`, 20 s by default, lie on the other side of the boundary. The distance of
+  /// each of these locations from the boundary must be at least 50 m, and at least the
+  /// ``Location/horizontalAccuracy`` of the location. If the machine is inside the region when
+  /// the monitoring begins, the application receives nothing until the machine leaves.
   ///
   /// The daemon resumes a suspended application for a crossing. If the application does not run and
   /// has a manifest, the daemon launches it with ``LaunchReason/location`` and ``launchRegion``.
   /// The daemon stores the region durably. The region outlasts the end of the application, a
   /// restart of the daemon and a reboot, so an application need not repeat the call after a launch.
-  /// ``startUpdatingLocation(desiredAccuracy:distanceFilter:)`` describes the result.
+  /// The result means the same as for ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
   ///
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,

@@ -8,7 +8,8 @@ struct ManagedSocketTable: Sendable {
     case deliver([ReadySocket])
     /// The application has handled the event, or there is nothing to handle.
     case acknowledge
-    /// The application is handling the event, or the event waits for the number of its socket.
+    /// The application is handling the event, or the library does not yet know the number of the
+    /// event's socket.
     case none
   }
 
@@ -27,8 +28,8 @@ struct ManagedSocketTable: Sendable {
 
   mutating func willManage() { managesInFlight += 1 }
 
-  /// Ends a request to manage a socket. Returns the socket with this number, and the events that
-  /// arrived before the numbers of their sockets were known.
+  /// Handles the daemon's positive reply to a request to manage a socket. Returns the socket with
+  /// this number, and the events that arrived before the numbers of their sockets were known.
   mutating func managed(
     _ number: Int, _ make: () -> ManagedSocket
   ) -> (ManagedSocket, waiting: [Event]) {
@@ -39,8 +40,8 @@ struct ManagedSocketTable: Sendable {
     return (socket, manageEnded())
   }
 
-  /// Ends a failed request to manage a socket. Returns the events that arrived before the numbers
-  /// of their sockets were known.
+  /// Records that a request to manage a socket has ended, for example because it failed. Returns
+  /// the events that arrived before the numbers of their sockets were known.
   mutating func manageEnded() -> [Event] {
     managesInFlight -= 1
     defer { early = [] }

@@ -52,7 +52,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Passes the socket to the daemon, and returns the daemon's number of the socket.
+  /// Passes the socket to the daemon, and returns the number that the daemon gave the socket.
   private func handOver(_ copy: borrowing SocketCopy) throws(ApplicationError) -> Int {
     let descriptor = copy.descriptor.rawValue
     let answer = try ask(
@@ -168,7 +168,7 @@ extension ScheduledApplication {
 /// close its own descriptor during the call.
 private struct SocketCopy: ~Copyable {
   let descriptor: FileDescriptor
-  /// The cookie; nil for a descriptor that is not a socket, which the daemon refuses.
+  /// The cookie; nil if the descriptor is not a socket. The daemon refuses such a descriptor.
   let cookie: UInt64?
 
   init(of number: Int32) throws(ApplicationError) {

@@ -84,8 +84,8 @@ extension ScheduledApplication {
   // MARK: - Restoration
 
   /// Passes the keep-alive handler, the audio session, the phone call, the location updates and the
-  /// managed sockets to a daemon that does not know this process any more. The daemon itself stores
-  /// regions and significant location changes durably.
+  /// managed sockets to a daemon that does not know this process any more. The daemon stores the
+  /// requests for regions and significant location changes durably, so it still knows them.
   func restore() {
     reportQueue.async {
       guard let restoration = self.state.withLock({ $0.restoration }) else { return }

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 
 // Requests to the daemon. The library repeats a request while the daemon does not answer.
 extension ScheduledApplication {
-  /// Sends a request, and repeats it while the daemon does not answer. Use this only for requests
-  /// that have no further effect if the daemon carries them out twice.
+  /// Sends a request, and repeats it while the daemon does not answer. Use this only for idempotent
+  /// requests, because the daemon may carry out a request whose answer is lost.
   func ask<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {

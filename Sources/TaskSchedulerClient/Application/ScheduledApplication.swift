@@ -169,7 +169,7 @@ public final class ScheduledApplication: Sendable {
     sink.finish(nil, of: self)
   }
 
-  /// Closes the connections and wakes the threads that wait, which then end.
+  /// Closes the connections, and wakes the waiting threads. These threads then end.
   func shutDown() {
     withUnsafeBytes(of: UInt64(1)) { one in
       // The write cannot fail, because an eventfd blocks only near the maximum of its counter.

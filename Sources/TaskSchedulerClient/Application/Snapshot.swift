@@ -11,8 +11,8 @@ extension ScheduledApplication {
   /// after the application has ended.
   ///
   /// - Parameters:
-  ///   - image: A PNG image of at most 1 MiB, 16384 pixels in each direction, and 33,554,432
-  ///     pixels; nil removes the snapshot.
+  ///   - image: A PNG image of at most 1 MiB. The width and the height are at most 16384 pixels
+  ///     each, and the image has at most 33,554,432 pixels in total. nil removes the snapshot.
   ///   - isSensitive: Whether the switcher must show only the icon, because the screen has private
   ///     content. The daemon then keeps no picture.
   /// - Throws: ``ApplicationRefusal/invalidSnapshot(field:reason:)`` if the daemon cannot use the

@@ -7,10 +7,10 @@ import TaskSchedulerWire
 ///
 /// A call sends its message and waits for the answer; calls of several threads take turns. If the
 /// daemon refuses a call, the call throws `ApplicationInterface.Failure`,
-/// `ControlInterface.Failure` or `StandardFailure`; for an error that this library does not know,
-/// `UnknownFailure`. Every other error is a `ConnectionError`. The connection stays usable after a
-/// refusal, and after `occupied` and `unreadableAnswer`. After any other `ConnectionError`, each
-/// later call throws the same error.
+/// `ControlInterface.Failure` or `StandardFailure`. It throws `UnknownFailure` if this library does
+/// not know the error of the daemon. Every other error is a `ConnectionError`. The connection stays
+/// usable after a refusal, `occupied` or `unreadableAnswer`. After any other `ConnectionError`,
+/// each later call throws the same error.
 ///
 /// A process may be stopped in the middle of a call. The call continues when the process is
 /// resumed: it reads an answer that has arrived, even if the timeout has passed.
@@ -18,8 +18,8 @@ package final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
     var buffer = MessageBuffer(messageBytesMax: Connection.answerBytesMax)
-    /// The method of the `callMore` in progress, whose last reply the caller has not read; nil if
-    /// no `callMore` is in progress.
+    /// The method of the `callMore` in progress; nil if there is none. A `callMore` is in progress
+    /// until the caller has read its last reply.
     var streaming: String?
     var error: ConnectionError?
   }

@@ -12,9 +12,9 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidApplicationID(String)
   /// The process belongs to another application, `registeredAs`.
   case wrongApplication(String, registeredAs: String)
-  /// The daemon cannot manage this process, because the daemon has no permission to stop and kill
-  /// the process or runs as another user, or because the process is a session agent or an ancestor
-  /// of one. The text says which reason applies.
+  /// The daemon cannot manage this process. The text says why: the daemon may not stop and kill the
+  /// process, the daemon manages only the processes of another user, or the process is a session
+  /// agent or an ancestor of a session agent.
   case notManageable(reason: String)
   /// Another process of the application runs already.
   case alreadyRunning(String, pid: Int, state: ApplicationState)

@@ -65,8 +65,8 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
     return LaunchReason(rawValue: String(cString: value))
   }
 
-  /// The identifier of the region that the environment of this process names; nil unless the daemon
-  /// started the process because the machine has entered or left a region.
+  /// The identifier of a region, from the environment of this process, if the daemon started the
+  /// process because the machine entered or left that region; otherwise nil.
   ///
   /// The daemon sets the variable `TASKSCHEDD_LAUNCH_REGION`, so that a program knows the region
   /// before it registers.

@@ -1,6 +1,7 @@
 import TaskSchedulerWire
 
-/// How the audio of the application goes together with the audio of the user's other applications.
+/// A setting that determines whether the application and the user's other applications play at the
+/// same time.
 public struct AudioSession: Hashable, Sendable {
   /// What the application plays or records.
   public let category: AudioCategory
@@ -54,7 +55,7 @@ extension ApplicationInterface.SetAudioSession.Input {
 }
 
 extension AudioCategory {
-  /// The same category in the form of the interface.
+  /// The same category as a value of the daemon's interface.
   fileprivate var ofInterface: ApplicationInterface.AudioCategory {
     switch self {
     case .ambient: .ambient

@@ -38,7 +38,7 @@ public struct CircularRegion: Hashable, Sendable, Identifiable {
       notifyOnExit: region.notifyOnExit ?? true)
   }
 
-  /// Returns the region in the form of the interface.
+  /// Returns the region as a value of the daemon's interface.
   ///
   /// - Throws: `invalidParameter` for a value that JSON cannot express: an infinite number, or NaN.
   func wireValue() throws(ApplicationError) -> ApplicationInterface.Region {

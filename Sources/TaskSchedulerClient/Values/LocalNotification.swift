@@ -95,7 +95,7 @@ public struct NotificationSchedule: Hashable, Sendable {
   /// A schedule at an instant, rounded up to a second.
   public static func at(_ date: Date) -> NotificationSchedule { .at(CalendarDate(date)) }
 
-  /// A schedule at the present time of the machine's clock plus a duration, rounded up to a second.
+  /// A schedule for the time a duration from now, by the machine's clock, rounded up to a second.
   public static func after(_ duration: Duration) -> NotificationSchedule {
     .at(Date.now.addingTimeInterval(duration.inSeconds))
   }

@@ -1,6 +1,6 @@
-/// The audio session that an application has set: how its audio goes together with the audio of
-/// other applications (contract.md#audio-session). If an application has set none, its streams
-/// determine its rank.
+/// The audio session that an application has set. It determines whether the application and other
+/// applications play at the same time (contract.md#audio-session). If the application has set no
+/// session, ``InstanceAudio/rank`` follows from its streams.
 public struct AudioSession: Hashable, Sendable {
   public var category: AudioCategory
   /// Whether the application plays together with others.
@@ -44,8 +44,8 @@ public enum AudioInterrupter: Hashable, Sendable {
   case application(ApplicationID)
 }
 
-/// An active audio session: the application plays or records, is interrupted, or stopped playing
-/// and recording less than `AudioGraceTime` ago.
+/// An active audio session. A session is active while the application plays, records or is
+/// interrupted, and for `AudioGraceTime` afterwards.
 struct ActiveAudioSession: Equatable, Sendable {
   var begunAt: Instant
   /// The end of `AudioGraceTime`; nil while the application plays, records or is interrupted.
@@ -74,8 +74,8 @@ extension InstanceAudio {
   var rank: AudioRank {
     if let declared { return declared.rank }
     let roles = Set(streams.lazy.filter { $0.direction == .playback && $0.isRunning }.map(\.role))
-    // An instance that only records is mixing: programs that record the output, or listen all the
-    // time, must not interrupt the music.
+    // An instance that only records has the rank `mixing`. Some programs record the output of other
+    // programs, or record all the time, and must not interrupt the music.
     if roles.isSubset(of: [.event]) { return roles.isEmpty && !isRecording ? .exclusive : .mixing }
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }

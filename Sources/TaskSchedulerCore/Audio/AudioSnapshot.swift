@@ -129,8 +129,8 @@ public struct AudioUse: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether the daemon has lowered the volume of streams of the instance.
   public var isDucked: Bool
-  /// The application for which the daemon has lowered the volume; nil if the daemon has lowered no
-  /// volume, and while it restores the volume.
+  /// The application whose audio has made the daemon lower the volume of this instance; nil if the
+  /// volume is not lowered, and while the daemon restores it.
   public var ducker: ApplicationID?
   /// What interrupts the audio of the instance; nil if nothing does.
   public var interrupter: AudioInterrupter?

@@ -3,8 +3,8 @@
 // The problem: an audio server plays up to 2 s of audio that a stopped application has buffered.
 // The daemon therefore mutes the streams of an application that it suspends, and must undo this
 // later. The agent that carries out the orders may die. A stream may end while it is muted. The
-// server remembers the mute: the next stream of the same application begins muted, or even any
-// stream with the same media role.
+// server remembers the mute: the next stream of the same application begins muted, or even the next
+// stream of any application with the same media role.
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended or interrupted. `restoring` lists the streams that must be
@@ -69,8 +69,9 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes of ended streams that the server remembers because of the
-  ///   daemon. The keys are the numbers of the server's entries (``AudioStream/memory``).
+  /// - Returns: The mutes and volumes that the daemon had set on streams that have now ended, and
+  ///   that the server remembers. The keys are the numbers of the server's entries
+  ///   (``AudioStream/memory``).
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
   ) -> [UInt32: RememberedAudio] {
@@ -91,8 +92,8 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Returns the mutes and volumes that the server remembers because of the daemon, for the streams
-  /// that `isIncluded` selects. The keys are the numbers of the server's entries
+  /// Returns the mutes and volumes that the daemon has set and that the server remembers, for the
+  /// streams that `isIncluded` selects. The keys are the numbers of the server's entries
   /// (``AudioStream/memory``).
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }

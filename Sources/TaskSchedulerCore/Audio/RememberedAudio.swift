@@ -1,6 +1,6 @@
 /// A mute that the daemon must end, on a stream that belongs to no running instance.
 struct ReturnedMute: Equatable, Sendable {
-  /// The number of the server's memory for the stream.
+  /// The number of the entry in which the server remembers the stream (``AudioStream/memory``).
   var memory: UInt32
   /// Whether a report has shown the stream muted.
   var isSeen: Bool
@@ -8,7 +8,7 @@ struct ReturnedMute: Equatable, Sendable {
 
 /// A lowered volume that the daemon must restore, on a stream that belongs to no running instance.
 struct ReturnedVolume: Equatable, Sendable {
-  /// The number of the server's memory for the stream.
+  /// The number of the entry in which the server remembers the stream (``AudioStream/memory``).
   var memory: UInt32
   var change: AudioVolumeChange
   /// Whether a report has shown the lowered volume.

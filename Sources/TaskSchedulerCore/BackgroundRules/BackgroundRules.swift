@@ -130,8 +130,9 @@ struct UseMeasurement: Equatable, Sendable {
 public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use while it is not throttled. As a reason for
-  /// an end: the instance exceeded this share again after the scheduler had lifted a throttle.
+  /// The percentage of one CPU that an instance may use while it is not throttled. If the scheduler
+  /// terminates an instance because of this share, the instance has exceeded the share again after
+  /// the scheduler had lifted a throttle.
   case usual(percent: Int)
 
   public var percent: Int {

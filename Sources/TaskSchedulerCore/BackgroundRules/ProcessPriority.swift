@@ -11,11 +11,11 @@ public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
 
   public var isLowered: Bool { self != .foreground }
 
-  /// The least oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000): the daemon raises a lower
-  /// value to this one. nil leaves the value that the application has set.
+  /// The minimum oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000). The daemon raises a
+  /// lower value to this minimum. nil leaves the value that the application has set.
   ///
-  /// The kernel may have to kill a process before the scheduler has freed memory. These values make
-  /// the kernel follow the order of contract §11. Source: this project; the values of background
+  /// The kernel may have to kill a process before the scheduler has freed memory. The minimums make
+  /// the kernel follow the order of contract §11. Source: this project; the minimums of background
   /// and suspended applications differ by 400, which weighs as much as 40 % of the machine's
   /// memory.
   public var outOfMemoryScoreMin: Int? {

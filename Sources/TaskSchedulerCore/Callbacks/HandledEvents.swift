@@ -62,8 +62,9 @@ struct HandledEvents: Equatable, Sendable {
 /// The notices that wait until an application opens its event stream. Also records which system
 /// changes and which memory warning the application has received.
 struct Inbox: Equatable, Sendable {
-  /// The maximum number of notices. The inbox discards further notices. A user chooses far fewer
-  /// notifications before an application opens its event stream.
+  /// The maximum number of notices. The inbox discards further notices. This does not happen in
+  /// practice, because each notice is a notification that the user chose while the application
+  /// had no event stream.
   private static let noticesMax = 64
 
   private(set) var notices: [Notice] = []

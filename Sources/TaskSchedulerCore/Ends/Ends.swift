@@ -120,8 +120,8 @@ public indirect enum EndDetail: Equatable, Sendable {
   /// The scheduler chose the application to free its memory. `warnedAt` is the instant at which the
   /// application received the memory warning; nil if it received none.
   case memory(MemoryChoice, warnedAt: Instant?)
-  /// The CPU time that the application used in the background within a span of time, that span, and
-  /// the share that the application was allowed to use.
+  /// The CPU time that the application used in the background, the period in which it used this
+  /// time, and the share that it was allowed to use.
   case processor(Duration, within: Duration, share: ProcessorShare)
   /// The GPU time that the application used in the background.
   case gpu(Duration)

@@ -18,7 +18,7 @@ public struct KeepAlive: Equatable, Sendable {
   ///
   /// A call takes about 0.1 ms from the scheduler to the application. Under load, the call takes 5
   /// ms, because it passes a timer, the event loop and a socket. Without the lead, each call would
-  /// be late by that time. A lead of 100 ms is a six-thousandth of 10 min, the default minimum
+  /// miss the deadline. A lead of 100 ms is a six-thousandth of 10 min, the default minimum
   /// interval.
   public var due: Instant { countedFrom.advanced(by: period) }
 

@@ -10,27 +10,26 @@
 /// its lead is at most k times the shortest lead. Its period is therefore at least k m, and its
 /// handler is still called at every k-th burst only.
 ///
-/// **Why the rule is right.** Below, "interval" means the period, and "deadline" means
-/// ``KeepAlive/due``.
+/// **Why the rule is right.**
 ///
 /// - *The next burst is at t + m.* A handler that was called at t is due at t + m or later, because
 ///   no period is shorter than m. A handler that was not called at t is due at t + m or later by
-///   the rule. The interval of the handler with the shortest period began at t or earlier. Its
-///   deadline is therefore t + m at the latest, and forces a burst by then, whichever handlers are
+///   the rule. The handler with the shortest period was set or last called at t or earlier. It is
+///   therefore due at t + m at the latest, and forces a burst by then, whichever handlers are
 ///   called at t. The rule thus calls exactly the handlers that cannot wait until the next burst.
-/// - *No schedule has fewer wake-ups.* Every schedule has its first burst at or before the earliest
-///   deadline, and its successive bursts are at most m apart. By induction, the n-th burst of the
-///   planner is at least as late as the n-th burst of any other schedule. At any time, every other
-///   schedule has therefore had at least as many bursts. New handlers do not change this. When the
-///   handler with the shortest period is removed, the handlers that waited for its next burst force
-///   bursts of their own within that period. This happens once for each removal. To avoid these
-///   bursts, the planner would have to call every handler at every burst.
+/// - *No schedule has fewer wake-ups.* Every schedule has its first burst when the first handler is
+///   due, or earlier, and its successive bursts are at most m apart. By induction, the n-th burst
+///   of the planner is at least as late as the n-th burst of any other schedule. At any time, every
+///   other schedule has therefore had at least as many bursts. New handlers do not change this.
+///   When the handler with the shortest period is removed, the handlers that waited for its next
+///   burst force bursts of their own within that period. This happens once for each removal. To
+///   avoid these bursts, the planner would have to call every handler at every burst.
 /// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
-///   burst that its deadline allows. Its k-th call is therefore as late as with any other choice. A
-///   schedule that never has more than one wake-up per m has the same bursts, apart from the time
-///   of its first burst.
+///   burst that is not later than its due instant. With any other choice, its k-th call is at the
+///   same time or earlier. If a schedule has bursts at least m apart, they are exactly m apart, as
+///   those of the planner are. Only the time of its first burst can differ.
 ///
-/// Bursts do not drift. New intervals begin at the deadline that forced the burst, even if the
+/// Bursts do not drift. New intervals begin at the due instant that forced the burst, even if the
 /// machine runs the burst a moment late. Otherwise each late burst would postpone the next one. A
 /// handler with exactly twice the shortest interval could then never wait for a second burst, and
 /// would be called at every burst.
@@ -90,9 +89,9 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late a burst may be while the machine is awake; the planner uses at
-  ///   most a quarter of the shortest period. After a later burst, the planner assumes that the
-  ///   machine has slept, and the new intervals begin at `now`.
+  /// - Parameter tolerance: How late a burst may be while the machine is awake. The planner reduces
+  ///   a longer tolerance to a quarter of the shortest period. If the burst is later, the planner
+  ///   assumes that the machine has slept, and the new intervals begin at `now`.
   /// - Returns: The handlers to call now, ordered by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
@@ -103,14 +102,17 @@ public struct KeepAlivePlanner: Sendable {
   /// Uses a wake-up that happens at `now` for another reason as a burst, if this saves a later
   /// wake-up.
   ///
-  /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
-  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at most
-  /// m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
-  /// apart. A handler that was called at every k-th burst (m k ≤ its interval) is still called at
-  /// the k-th burst or a later one. No handler is therefore called more than 4/3 as often as
-  /// otherwise, however often the device is awake. With a limit above m / 4, a device that often
-  /// wakes by itself would call handlers up to twice as often, and save less. With a lower limit,
-  /// the planner could use fewer wake-ups.
+  /// Let m be the shortest period. The planner uses the wake-up if the next burst is due within
+  /// m / 4. The wake-up then replaces the next burst, and all later bursts come earlier by at most
+  /// m / 4. Each use thus saves at least three quarters of a wake-up.
+  ///
+  /// Bursts stay at least 3/4 m apart, and at most m. A handler that could wait for the k-th burst
+  /// can therefore still wait for it. No handler is called more than 4/3 as often as without these
+  /// wake-ups, however often the device is awake.
+  ///
+  /// With a limit above m / 4, a device that often wakes for other reasons would call handlers up
+  /// to twice as often, and each use would save less. With a lower limit, the planner could use
+  /// fewer wake-ups.
   ///
   /// - Returns: The handlers to call now, as ``burst(at:tolerance:)`` returns them.
   public mutating func useWakeUp(

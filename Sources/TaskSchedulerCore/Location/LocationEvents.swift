@@ -137,8 +137,9 @@ public struct LocationStatus: Equatable, Sendable {
   public var locations: [UserID: Location]
   /// The instant at which each user's next location is needed for regions or significant changes.
   public var nextLooks: [UserID: Instant]
-  /// For each user, the instant until which a location posted for this user alone counts.
-  /// ``postedForAllUntil`` is the instant for a location posted for all users.
+  /// For each user, the instant until which a location that was posted for this user alone replaces
+  /// the locations of the sources. ``postedForAllUntil`` is this instant for a location that was
+  /// posted for all users.
   public var postedUntil: [UserID: Instant]
   public var postedForAllUntil: Instant?
 }

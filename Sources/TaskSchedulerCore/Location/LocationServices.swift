@@ -16,7 +16,8 @@ struct LocationServices: Equatable, Sendable {
   var updates: [InstanceID: LocationUpdates] = [:]
   private(set) var applications: [ApplicationKey: ApplicationLocation] = [:]
   var users: [UserID: UserLocation] = [:]
-  /// The instant until which a posted location counts for all users.
+  /// The instant until which a location that was posted for all users replaces the locations of the
+  /// sources.
   var postedUntil: Instant?
   /// What the sources were last told to do.
   var needs = LocationNeeds()
@@ -64,7 +65,7 @@ struct LocationServices: Equatable, Sendable {
     sources.contains(.gpsd) || sources.contains(.geoClue(user)) || isPosted(for: user, at: now)
   }
 
-  /// Returns whether posted locations count for a user, in place of real ones.
+  /// Returns whether a posted location replaces the locations of the sources for a user.
   func isPosted(for user: UserID, at now: Instant) -> Bool {
     [postedUntil, users[user]?.postedUntil].contains { $0.map { now < $0 } ?? false }
   }

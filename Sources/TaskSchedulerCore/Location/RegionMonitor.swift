@@ -1,9 +1,9 @@
 /// Determines from locations whether the machine is inside a region.
 ///
 /// The problem: a location is uncertain, and near the boundary the locations of a resting machine
-/// lie on both sides. The idea: a location counts only if its distance from the boundary is at
-/// least its possible error. A crossing counts only if a location after `RegionDwell` still shows
-/// it.
+/// lie on both sides. The idea: a location shows the side only if its distance from the boundary
+/// is at least its possible error. The machine has crossed the boundary only when all locations
+/// have shown the new side for `RegionDwell`.
 struct RegionMonitor: Equatable, Sendable {
   /// A crossing that `RegionDwell` has not confirmed.
   struct Candidate: Equatable {
@@ -11,7 +11,7 @@ struct RegionMonitor: Equatable, Sendable {
     var since: Instant
   }
 
-  /// The effect of a location on the side that the monitor knows.
+  /// The effect of a location on ``RegionMonitor/isInside``.
   enum Outcome: Equatable {
     case unchanged
     /// The location is the first one that decides the side.
@@ -65,7 +65,8 @@ struct RegionMonitor: Equatable, Sendable {
     return .crossed(isInside: side)
   }
 
-  /// Returns how long the machine needs from a location to the margin around the boundary.
+  /// Returns how long the machine needs, at its maximum speed, from a location to the margin around
+  /// the boundary.
   func timeToBoundary(from location: Location) -> Duration {
     let distance = region.center.distance(to: location.coordinate)
     let away = abs(distance - region.radius) - Self.margin(location)

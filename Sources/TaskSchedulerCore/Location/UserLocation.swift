@@ -16,13 +16,15 @@ struct UserLocation: Equatable, Sendable {
   /// The newest location, and the instant of its report.
   private(set) var location: Location?
   private(set) var locatedAt: Instant?
-  /// The end of the time in which a posted location counts in place of real ones.
+  /// The instant until which a location that was posted for this user alone replaces the locations
+  /// of the sources.
   var postedUntil: Instant?
   /// The instant at which a radio source last reported that the machine has moved; nil if a
   /// location was determined since.
   var movedAt: Instant?
   var look = Look.idle
-  /// The earliest instant of the next look after failed looks, and the delay before that instant.
+  /// The delay after failed looks, and the earliest instant of the next look. nil if no look has
+  /// failed since the newest location.
   private(set) var retry: Retry?
 
   struct Retry: Equatable {

@@ -42,7 +42,7 @@ public struct MemorySize: Equatable, Sendable {
   /// The memory that the end of the instance would free: its private dirty memory and its swapped
   /// memory.
   public var dirty: UInt64
-  /// All resident memory, with the instance's share of shared memory.
+  /// The resident memory. Memory that several processes share counts in proportion (PSS).
   public var total: UInt64
   /// Whether a part of the sizes is an estimate from /proc/PID/statm, because the daemon could not
   /// read the exact sizes.

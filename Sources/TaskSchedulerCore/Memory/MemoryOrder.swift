@@ -46,8 +46,8 @@ public struct MemoryChoice: Equatable, Sendable {
   /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// The time from the instant at which the choice became necessary until the choice; 0 if the
-  /// sizes were already known.
+  /// How long the scheduler waited for the sizes after the choice had become necessary; 0 if it
+  /// already knew the sizes.
   public var choosingTime: Duration
 }
 

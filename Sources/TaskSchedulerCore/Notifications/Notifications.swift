@@ -78,8 +78,8 @@ struct Notifications: Sendable {
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
   private(set) var pending: [TransactionID: Pending] = [:]
-  /// The number of pending transactions that cancel each notification. Such a notification does not
-  /// fire.
+  /// For each notification that is being cancelled, the number of pending transactions that cancel
+  /// it. These notifications do not fire.
   private var cancelling: [NotificationID: Int] = [:]
   /// The notifications that have fired, and whose next time the daemon is computing.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]
@@ -183,8 +183,8 @@ struct Notifications: Sendable {
     setDue(notification)
   }
 
-  /// Returns the ids of the application's waiting notifications. With `id`, returns at most this
-  /// id, and only if the notification waits.
+  /// Returns the ids of the application's waiting notifications. If `id` is not nil, returns only
+  /// this id, or nothing if that notification does not wait.
   func waiting(of application: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     let waiting = scheduled.values.filter { $0.application == application }.map(\.id)
     let repeating = awaitingNext.values.filter { $0.application == application }.map(\.id)

@@ -41,8 +41,8 @@ public struct Policy: Equatable, Sendable {
 
   /// `WakeTolerance`: how late the scheduler may notice a deadline and still enforce the limit. If
   /// the scheduler notices the deadline later, it assumes that the machine slept, and restarts the
-  /// limit. It does not restart `BackgroundTime` and the limits for audio, but it restarts
-  /// `ExpirationLead`. Source: this project; longer than any delay on a machine that is awake.
+  /// limit. Of the background time, it restarts only `ExpirationLead`. It does not restart the
+  /// limits for audio. Source: this project; longer than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on
@@ -133,7 +133,7 @@ public struct Policy: Equatable, Sendable {
   /// terminates applications, one at a time. Source: this project.
   public var memoryWarningTime: Duration = .seconds(1)
 
-  /// How early the scheduler begins to measure the candidates, before it chooses the application to
+  /// The time from the request for the sizes of the candidates to the choice of the application to
   /// terminate.
   ///
   /// The lead is as long as a measurement may take: one half for finding the processes, and one
@@ -233,8 +233,8 @@ public struct Policy: Equatable, Sendable {
   public var regionDwell: Duration = .seconds(20)
 
   /// `LocationFixTime`: how long a receiver may run to determine a location for regions and
-  /// significant changes. A simulated location replaces the locations of the sources for the same
-  /// time. Source: this project; a receiver without aiding data needs 30 to 60 s.
+  /// significant changes. It is also how long a simulated location replaces the locations of the
+  /// sources. Source: this project; a receiver without aiding data needs 30 to 60 s.
   public var locationFixTime: Duration = .seconds(60)
 
   /// `MaxRegionsPerApplication`: how many regions an application may monitor. Source: contract §17,

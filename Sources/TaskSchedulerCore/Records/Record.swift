@@ -136,8 +136,8 @@ extension Record {
 }
 
 extension Record.Change {
-  /// The level of the record. The description does not contain the level, because the log needs the
-  /// level first: it creates no description of a record that it does not write.
+  /// The level of the record. The level is not a part of the description, because the log creates a
+  /// description only if the level shows that it must write the record.
   package var level: LogLevel {
     switch self {
     case .suspensionFailed, .signalFailed: .warning

@@ -42,7 +42,7 @@ extension ResourceRecord {
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
-    // The record is not indispensable: an application can cause any number of these records, by
+    // The log may omit this record: an application can cause any number of these records, by
     // listening on new sockets.
     case .listens(let listening):
       .init(

@@ -12,7 +12,7 @@ public enum ApplicationEvent: Equatable, Sendable {
   case endBackgroundTask(RequestID, InstanceID, TaskID)
   /// The application set the interval of its keep-alive handler; nil removes the handler.
   case setKeepAlive(RequestID, InstanceID, interval: Duration?)
-  /// The application has a phone call.
+  /// The application has begun a phone call.
   case beginCall(RequestID, InstanceID)
   case endCall(RequestID, InstanceID)
   /// The application said how its audio goes together with the audio of other applications.

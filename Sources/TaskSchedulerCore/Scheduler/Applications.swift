@@ -5,7 +5,7 @@ struct Application: Equatable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
-  /// The launch in progress, whose program has not been executed yet; nil if there is none.
+  /// The launch whose program does not run yet; nil if there is none.
   var launching: InstanceID?
   var lastEnd: End?
   /// The failure of the last launch; nil if the application has run since.
@@ -50,7 +50,8 @@ struct Applications: Sendable {
   /// The manifests, ordered by their ids.
   var allManifests: [Manifest] { manifests.sortedByKey.map(\.value) }
 
-  /// The ended applications without a manifest, ordered by owner and then by their ends.
+  /// The ended applications without a manifest, ordered by owner, and then by the time at which
+  /// they ended.
   var ended: [ApplicationKey] { endedByOwner.sortedKeys.flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {
@@ -66,7 +67,7 @@ struct Applications: Sendable {
   }
 
   func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
-  /// The stored counts of background tasks, for a comparison with the outstanding tasks.
+  /// A check that compares the stored counts of background tasks with the outstanding tasks.
   var taskCounts: CountCheck<UserID> { CountCheck(tasksByOwner) }
   func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
 

@@ -44,8 +44,8 @@ extension Scheduler {
   /// Begins and ends interruptions, and lowers and restores volumes, as the calls and the audio
   /// sessions of a user require.
   ///
-  /// - Parameter again: The interrupted instances that have begun to play again with the current
-  ///   event.
+  /// - Parameter again: The interrupted instances that, according to the current report, have begun
+  ///   to play again.
   mutating func arbitrateAudio(
     of user: UserID, again: Set<InstanceID> = [], in turn: inout Turn
   ) {
@@ -61,9 +61,9 @@ extension Scheduler {
 
   // MARK: Active sessions
 
-  /// Begins the sessions of the instances that have begun to play or record. Ends the sessions of
-  /// the instances that stopped playing and recording `AudioGraceTime` ago. During this time, an
-  /// exclusive session also ends when a newer exclusive session exists.
+  /// Begins a session for each instance that has begun to play or record. An instance that does
+  /// neither keeps its session for `AudioGraceTime`. During this time, an exclusive session ends as
+  /// soon as a newer exclusive session exists.
   private mutating func updateAudioSessions(
     of user: UserID, _ ids: [InstanceID], again: Set<InstanceID>, at now: Instant
   ) {
@@ -74,8 +74,8 @@ extension Scheduler {
         continue
       }
       let isInterrupted = instance.audio?.interrupted != nil
-      // The user has restarted the playback that another application interrupted. The streams may
-      // still be muted, and are then not audible.
+      // Another application interrupted this instance, and the user has started the playback again.
+      // The streams may still be muted, so `isSounding` may be false.
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
       // When an agent stops, it ends all mutes. The next agent reports a suspended application as

@@ -9,7 +9,7 @@ extension Instance {
     return audio.isInUse || audio.graceEnds != nil
   }
 
-  /// Whether audio can entitle the instance to run: it has mode audio, or a phone call.
+  /// Whether audio can entitle the instance to run: the instance has mode audio or a phone call.
   private var mayPlay: Bool {
     backgroundModes.contains(.audio) || audio?.isInCall == true
   }
@@ -52,8 +52,8 @@ extension Instance {
       isSilent ? .silence : .audio, at: due.earlier(by: turn.policy.audioGraceTime))
   }
 
-  /// Ends a silence that has lasted for `AudioSilenceTime`, because the instance may have begun to
-  /// play since.
+  /// Lets an instance count as playing again after a silence of `AudioSilenceTime`. Call this after
+  /// a transition, because the instance may have begun to play.
   mutating func endSilence(in turn: inout Turn) {
     guard audio?.silence.isLong == true else { return }
     changeAudio(in: &turn) { $0.audio?.silence.end() }

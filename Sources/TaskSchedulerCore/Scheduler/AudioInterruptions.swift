@@ -47,8 +47,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
     case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
-      // The other application may have rung before its call began. Like other playback, the ringing
-      // interrupted this instance. From now on, the call interrupts this instance.
+      // Before the call began, the other application may have interrupted this instance by its
+      // ringing. From now on, the call interrupts this instance.
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
@@ -128,8 +128,8 @@ extension Instance {
     }
   }
 
-  /// Continues an interruption with another cause: an application interrupts in place of a phone
-  /// call, or a phone call in place of an application.
+  /// Changes the cause of an interruption: from a phone call to an application, or from an
+  /// application to a phone call.
   fileprivate mutating func continueAudioInterruption(
     by interrupter: AudioInterrupter, in turn: inout Turn
   ) {
@@ -140,9 +140,10 @@ extension Instance {
     record(.audioInterrupted(by: interrupter), in: &turn)
   }
 
-  /// Ends the interruption of the instance's audio, if there is one. If the application was told of
-  /// the beginning, tells it of the end, which resumes a suspended application. After a phone call,
-  /// a muted application may run for `EventTime`, so that it can play again.
+  /// Ends the interruption of the instance's audio, if there is one. If the scheduler told the
+  /// application of the interruption, it also tells the application of the end, and resumes it if
+  /// it is suspended. After a phone call, a muted application may run for `EventTime`, so that it
+  /// can play again.
   mutating func endAudioInterruption(in turn: inout Turn) {
     guard let interrupted = audio?.interrupted else { return }
     audio?.interrupted = nil
@@ -186,7 +187,7 @@ extension Instance {
 }
 
 extension AudioInterrupter {
-  /// The cause of a transition when the interruption begins.
+  /// The cause to record for a transition at the beginning of the interruption.
   fileprivate var beginning: TransitionCause {
     switch self {
     case .phoneCall: .call

@@ -7,8 +7,8 @@
 // for each new stream.
 
 extension Scheduler {
-  /// Returns the mutes and volumes that the server remembers because of the daemon, for streams
-  /// that have not ended. The keys are the numbers of the server's entries.
+  /// Returns the mutes and volumes that the daemon's orders left in the server's entries for
+  /// streams that have not ended. The keys are the numbers of the entries.
   func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
     var held: [UInt32: RememberedAudio] = [:]
     for id in instancesWithAudio(of: user).sorted() {
@@ -28,8 +28,9 @@ extension Scheduler {
     return held
   }
 
-  /// Records the mutes and volumes of ended streams that the server remembers. Ignores new entries
-  /// beyond a maximum, because any program can create entries.
+  /// Records the mutes and volumes that the daemon's orders left in the server's entries for
+  /// streams that have now ended. Ignores new entries beyond a maximum, because any program can
+  /// create entries.
   mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
     for (memory, audio) in ended.sortedByKey where memory != 0 {
       let count = sessions.audio[user]?.remembered.count ?? 0
@@ -40,8 +41,8 @@ extension Scheduler {
     }
   }
 
-  /// Updates the streams without a running instance that must be unmuted or whose volumes must be
-  /// restored. Removes the streams that the agent has restored, and the streams that have ended.
+  /// Updates ``SessionAudio/restoring`` and ``SessionAudio/raising`` from a report of all streams.
+  /// Removes the streams that the agent has restored, and the streams that have ended.
   mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
       switch all[id]?.isMuted {
@@ -86,9 +87,9 @@ extension Scheduler {
         sessions.audio[user]?.unstarted[stream.id] = audio
         continue
       }
-      // When the agent restores the stream, the server also remembers the restored values. A stream
-      // that runs in its first report began with all values of its entry, so a value that the
-      // stream lacks is no longer in the entry.
+      // When the agent restores the stream, the server also updates the entry. The scheduler then
+      // forgets the values that the stream began with. If the stream ran in its first report, the
+      // scheduler also forgets the others: the entry no longer contained them.
       forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
         updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }

@@ -52,13 +52,14 @@ extension Scheduler {
     guard let audio, let before, let interrupted = before.interrupted,
       instances.boxes[id]?.value.state != .suspended
     else { return false }
-    // The streams of a muted instance are never audible, so the first condition compares playback.
+    // Streams that the daemon has muted are not audible, even if the instance plays again. The
+    // first condition therefore uses `isPlaying`.
     return audio.isPlaying && !before.isPlaying
       || !interrupted.isMuted && audio.isAudible && !before.isAudible
   }
 
-  /// Moves the streams that must be unmuted, or whose volumes must be restored, to the instance to
-  /// which they now belong.
+  /// Moves the instance's streams from ``SessionAudio/restoring`` and ``SessionAudio/raising`` to
+  /// the instance.
   private mutating func adopt(
     _ own: [AudioStream], by id: InstanceID, of user: UserID, in turn: inout Turn
   ) {
@@ -228,8 +229,8 @@ extension Instance {
   }
 
   /// Returns whether the agent must show the user that the instance records in the background.
-  /// While the instance has unacknowledged callbacks, the agent shows it only if audio entitles it
-  /// to run, because the scheduler may otherwise suspend it soon.
+  /// If audio does not entitle the instance to run, the agent shows the notice only after the
+  /// instance has acknowledged its callbacks. Until then, the instance may be suspended soon.
   private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
     guard state == .background, termination == nil, audio?.isRecording == true else {
       return false
@@ -258,8 +259,8 @@ extension Instance {
     return !isEntitled(policy, at: now, byAudio: false)
   }
 
-  /// Mutes the audible streams of an instance that is about to be suspended, or that an
-  /// interruption mutes. Otherwise ends the mutes.
+  /// Mutes the audible streams if the instance is suspended or about to be suspended, or if an
+  /// interruption requires the mutes. Otherwise ends the mutes.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
     if mustBeMuted {
@@ -274,8 +275,8 @@ extension Instance {
     }
   }
 
-  /// Makes a change after which audio or location updates may begin or cease to entitle the
-  /// instance to run. Adapts the priority of the instance.
+  /// Makes a change that may affect whether audio or location updates entitle the instance to run.
+  /// Then adapts the priority of the instance.
   mutating func changeAudio(
     in turn: inout Turn, _ change: (inout Instance) -> Void
   ) {
@@ -286,8 +287,9 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes of ended streams that the server remembers because of the
-  ///   daemon. The keys are the numbers of the server's entries (``AudioStream/memory``).
+  /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
+  ///   streams that have now ended. The keys are the numbers of the entries
+  ///   (``AudioStream/memory``).
   fileprivate mutating func takeAudio(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
   ) -> [UInt32: RememberedAudio] {

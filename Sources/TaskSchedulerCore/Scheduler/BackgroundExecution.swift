@@ -8,7 +8,7 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     if isEntitledByAudio { entitlements.append(.audio) }
-    // Location updates resume no suspended application.
+    // A suspended instance does not have this entitlement, because updates do not resume it.
     if isLocating, state != .suspended { entitlements.append(.location) }
     entitlements += activities.entitlements
     let isHandling = stint?.launchEnds != nil || !handling.isEmpty
@@ -205,7 +205,7 @@ extension Instance {
 }
 
 extension BackgroundTasks {
-  /// The detail of an end whose reason is an outstanding task.
+  /// The detail of an end because of outstanding tasks: the first task, and the number of tasks.
   fileprivate var endDetail: EndDetail? {
     all.first.map {
       .task($0.id, name: $0.name, outstanding: count)

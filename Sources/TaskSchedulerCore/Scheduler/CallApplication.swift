@@ -1,7 +1,7 @@
 // The application that the setting `CallApplication` names (contract §13).
 //
-// The daemon knows the modems' calls and the setting, and decides which users' applications an
-// incoming call concerns.
+// The daemon knows the modems' calls and the setting. For an incoming call, it chooses the users,
+// and sends the scheduler one event for each user's application.
 
 extension Scheduler {
   /// Entitles an application to run for `EventTime` because of an incoming call. If the application

@@ -10,8 +10,7 @@ extension Instance {
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // The application had sent this call before its processes were stopped, so its launch
-      // continues.
+      // The application sent the request before its processes were stopped. The launch continues.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge its callbacks before it is active.
@@ -133,7 +132,7 @@ extension Instance {
     }
     phase = next
     stateSince = turn.instant
-    // In the foreground, no deadline ends `AudioGraceTime`. It may therefore be over already.
+    // No deadline ends `AudioGraceTime` in the foreground, so this time may have passed already.
     if state == .background { endAudioGraceIfDue(in: &turn) }
     if state != .suspended { endSilence(in: &turn) }
     if !isActiveOrActivating { window?.resigned() }

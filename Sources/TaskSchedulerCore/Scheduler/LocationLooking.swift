@@ -61,15 +61,15 @@ extension Scheduler {
     }
   }
 
-  /// Begins a look if a source can determine the location. There may be no source any more: the
-  /// last one may have been a posted location, which counts only for `LocationFixTime`.
+  /// Begins a look if a source can determine the location. A location that an operator posted
+  /// counts as a source only for `LocationFixTime`, so there may be no source any more.
   private mutating func beginLook(of user: UserID, in turn: Turn) {
     let canLocate = location.canLocate(user, at: turn.instant)
     location.users[user]?.look = canLocate ? .under(since: turn.instant, found: false) : .idle
   }
 
-  /// The greatest uncertainty, in meters, of a location that ends a look for regions. Source: this
-  /// project; equal to the minimum radius of a region.
+  /// The maximum uncertainty, in meters, with which a location ends a look for regions. Source:
+  /// this project; the minimum radius of a region.
   private static let lookRadiusMax = 100.0
 
   mutating func endLook(of user: UserID, by found: Location) {
@@ -209,8 +209,8 @@ extension Scheduler {
       updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
       monitorsSignificantChanges: location.applications[key]?.reference != nil,
       regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
-    // If the application uses no service, the manifest denies the location only if the manifest
-    // names no service.
+    // An application that uses no service counts as denied by its manifest only if the manifest
+    // names no service at all.
     let services = use.services.isEmpty ? LocationService.allCases : use.services
     let denials = services.map { denial(of: key, $0) }
     if denials.allSatisfy({ $0 == denials[0] }) { use.denial = denials[0] }

@@ -32,8 +32,9 @@ extension Scheduler {
 
   /// Takes a location for the given users.
   ///
-  /// Updates come first, because reports resume applications. A resume can call the keep-alive
-  /// handlers of other users, whose suspended applications must receive no update of this location.
+  /// Sends the continuous updates of all users before the reports. A report can resume an
+  /// application, and the scheduler then also calls keep-alive handlers, which resumes applications
+  /// of other users. These applications must not receive this location as an update.
   private mutating func take(_ location: Location, for users: [UserID], in turn: inout Turn) {
     for user in users {
       self.location.users[user]?.take(location, at: turn.instant)
@@ -99,8 +100,8 @@ extension Scheduler {
     }
   }
 
-  /// The least distance, in meters, between two significant changes, and the greatest uncertainty
-  /// of a location that shows such a change. Source: contract §17, as on iOS.
+  /// The minimum distance between two significant changes, and the maximum uncertainty of a
+  /// location that shows such a change, both in meters. Source: contract §17, as on iOS.
   private static let significantDistance = 500.0
 
   private mutating func moveSignificantly(

@@ -142,7 +142,8 @@ extension Scheduler {
 
   // MARK: Authorization
 
-  /// Returns why an application may not use a service; nil if it may, or if that is undecided.
+  /// Returns the reason why an application may not use a service. Returns nil if the application
+  /// may use the service, or if no decision exists.
   func denial(of key: ApplicationKey, _ service: LocationService) -> LocationDenial? {
     if let isAllowed = location.rules.decision(for: key.id) {
       return isAllowed ? nil : .settings
@@ -249,7 +250,7 @@ extension Scheduler {
   /// Makes a change that may affect authorizations. Then informs each running application whose
   /// authorization has changed.
   ///
-  /// - Parameter added: The applications that the scheduler may know only after the change.
+  /// - Parameter added: Applications that the scheduler may not know before the change.
   private mutating func changeAuthorizations(
     of added: [ApplicationKey], in turn: inout Turn, _ change: (inout Scheduler) -> Void
   ) {
@@ -330,14 +331,14 @@ extension Scheduler {
     _ pending: LocationServices.Pending, _ reason: String, in turn: inout Turn
   ) {
     refuse(pending.request, pending.application, .notStored(reason: reason), in: &turn)
-    // The store has failed, but the user's answer counts until a reboot.
+    // The store could not save the user's answer, which therefore counts only until a reboot.
     if pending.request == nil, case .authorize(let decision, let wasAsked) = pending.change {
       decided(pending.application, decision, wasAsked: wasAsked, in: &turn)
     }
   }
 
-  /// After a recovery, sends the store the unanswered changes again, and tells the sources the
-  /// current needs again.
+  /// After a recovery, sends the unanswered changes to the store again, and the current needs to
+  /// the sources.
   func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

@@ -174,8 +174,8 @@ extension Scheduler {
       launch(nil, key, target: .foreground, reason: .notification, in: &turn)
     }
     if let launching = applications[key]?.launching {
-      // A launch that was already in progress may lead to the background. The user's choice
-      // requires the foreground.
+      // The target of a launch that was already in progress may be the background. The user's
+      // choice requires the foreground.
       launches[launching]?.plan.target = .foreground
     }
   }

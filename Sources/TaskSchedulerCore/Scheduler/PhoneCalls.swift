@@ -28,8 +28,7 @@ extension Scheduler {
     changeCalls(of: [id], in: &turn) { $0.end($1) }
   }
 
-  /// Begins and ends the phone calls that follow from the streams of instances
-  /// (contract.md#call-stream).
+  /// Begins and ends phone calls according to the streams of instances (contract.md#call-stream).
   mutating func takeCallStreams(of user: UserID, in turn: inout Turn) {
     let ids = instancesWithAudio(of: user).sorted()
     var streaming: [InstanceID: Bool] = [:]
@@ -56,9 +55,9 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.setInCall(hasCall, in: &$1) }
     }
     if changed.isEmpty { return }
-    // This follows the loop, because the call of an earlier instance must not interrupt a later
-    // instance that has a call itself. The entitlements come last, so that an interrupted
-    // application has time to react.
+    // `callsChanged` must follow the loop: the call of one instance must not interrupt another
+    // instance that also has a call. The entitlements come last, so that an interrupted application
+    // has time to react.
     callsChanged(in: &turn)
     for id in changed { updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) } }
   }

@@ -35,10 +35,10 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Restarts the limits that the daemon's absence has affected, because during that time no daemon
-  /// could warn the application or receive its answers. These are the limit of a callback, which
-  /// the scheduler sends again, and every other limit that passed during the absence.
-  /// `BackgroundTime` does not restart, only `ExpirationLead` does.
+  /// Restarts the limits that the daemon's absence has affected. During the absence, no daemon
+  /// could warn the application or receive its answers. The limit of a callback restarts, because
+  /// the scheduler sends the callback again. Every other limit restarts only if it passed during
+  /// the absence. `BackgroundTime` does not restart, only `ExpirationLead` does.
   private mutating func restartLimits(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

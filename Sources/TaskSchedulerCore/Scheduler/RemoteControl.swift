@@ -13,8 +13,8 @@ extension Scheduler {
     let own = ids.filter { instances.boxes[$0]?.value.application.owner == user }
     if own.isEmpty, sessions.audio[user] == nil { return }
     let fresh = sessions.audio[user, default: SessionAudio()].players.setOnBus(Set(own))
-    // Calls that the agent has not seen may already wait for these players. The scheduler treats
-    // them as one read, so that each player answers them.
+    // Calls that the agent has not seen may already wait for these players. The scheduler acts as
+    // if each player had received a read, so that the players run and answer the calls.
     for id in fresh { playerCalled(.read, of: id, by: user, in: &turn) }
     for id in own where sessions.audio[user]?.players.all[id]?.mustPlay == true {
       sessions.audio[user]?.players.all[id]?.mustPlay = false
@@ -71,7 +71,7 @@ extension Scheduler {
     return now < readAt.advanced(by: policy.remoteReadInterval)
   }
 
-  /// Resumes the media players with a waiting read whose `RemoteReadInterval` has passed.
+  /// Resumes the media players for which a read waits, if their `RemoteReadInterval` has passed.
   mutating func readsDue(in turn: inout Turn) {
     for user in sessions.audio.sortedKeys {
       let players = sessions.audio[user]?.players

@@ -52,7 +52,7 @@ extension Instance {
     requestUse(in: &turn)
   }
 
-  /// Throttles an instance again after its processes were resumed, with the same share as before.
+  /// Throttles an instance to the same share as before, after its processes were resumed.
   func throttleAgain(in turn: inout Turn) {
     if let percent = stint?.use?.throttledTo {
       turn.emit(.resources(.throttle(id, percent: percent)))
@@ -129,9 +129,9 @@ extension Instance {
 }
 
 extension Instance {
-  /// Returns the priority of the instance in a state. In the background, an instance that audio or
-  /// location updates entitle to run has the priority of the foreground. Otherwise, the audio could
-  /// stutter.
+  /// Returns the priority of the instance in a state. If audio or location updates entitle the
+  /// instance to run in the background, it has the priority of the foreground, so that audio does
+  /// not stutter.
   func priority(in state: ApplicationState) -> ProcessPriority {
     state == .background && (isEntitledByAudio || isLocating) ? .foreground : ProcessPriority(state)
   }

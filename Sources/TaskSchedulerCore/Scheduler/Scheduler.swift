@@ -73,8 +73,8 @@ public struct Scheduler: Sendable {
   private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
-      // Disconnected agents come first, because the limits below must not follow from reports that
-      // are no longer valid.
+      // The scheduler handles disconnected agents first. Otherwise, it could enforce limits because
+      // of reports that are no longer valid.
       sessionsDue(in: &turn)
       readsDue(in: &turn)
       audioSessionsDue(in: &turn)
@@ -126,7 +126,7 @@ public struct Scheduler: Sendable {
     _ id: InstanceID, at index: BoxedDictionary<InstanceID, Instance>.Index, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
   ) {
-    // In place, because an instance is large, and almost every event changes an instance.
+    // Changes the instance in place, because it is large, and almost every event changes one.
     let outcome = instances.values[index].change(in: &turn, change)
     applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
     if outcome.becameActive { applications.becameActive(outcome.application) }

@@ -251,7 +251,7 @@ extension Instance {
 
   /// Resumes a suspended instance for `EventTime`, because all of its windows have been closed or
   /// have become unknown. The instance could not close them itself, so the compositor or X server
-  /// has probably ended or has disconnected the instance. Most programs exit when they notice that.
+  /// has probably ended or has disconnected the instance. Most programs then exit.
   mutating func windowsClosed(in turn: inout Turn) {
     guard termination == nil, state == .suspended else { return }
     runForEvent(turn.policy.eventTime, cause: .closed, in: &turn)

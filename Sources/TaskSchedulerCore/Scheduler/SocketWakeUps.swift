@@ -36,8 +36,8 @@ extension Instance {
     }
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
-    // The application is suspended, and sent the request before its processes were stopped. The
-    // daemon must also watch the new socket.
+    // The application sent the request before its processes were stopped. Because it is now
+    // suspended, the daemon must also watch the new socket.
     if phase == .suspended(isStopping: false) { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)
@@ -72,8 +72,8 @@ extension Instance {
   }
 
   /// Tells the daemon to stop watching the sockets of a suspended application if no managed socket
-  /// is left. Without this, the daemon would also watch a socket that is added after the
-  /// application has been resumed.
+  /// is left. Otherwise, the watch would continue after the application has been resumed, and would
+  /// include a socket that the application adds then.
   private func stopWatchingIfUnneeded(in turn: inout Turn) {
     if sockets.isEmpty, state == .suspended { turn.emit(.socket(.stopWatching(id))) }
   }

@@ -32,8 +32,7 @@ extension Scheduler {
     _ request: RequestID, _ id: InstanceID, _ snapshot: Snapshot?, in turn: inout Turn
   ) {
     guard let instance = instances[id], instance.termination == nil else {
-      // The daemon stored the picture before it sent this event. Without this effect, the daemon
-      // would keep the picture.
+      // The daemon stored the picture before it sent this event, and must now delete the picture.
       if let picture = snapshot?.picture { turn.emit(.dropPicture(picture)) }
       guard let key = instances[id]?.application else {
         return turn.reply(request, .refused(.invalidState(.notRunning)))
@@ -48,8 +47,8 @@ extension Scheduler {
     keepQuota(of: key.owner, sparing: key, in: &turn)
   }
 
-  /// Drops a user's pictures in excess of the quota, beginning with the least recently active
-  /// application. Does not drop the picture of `key`, which has just been set.
+  /// If a user has more pictures than the quota allows, drops the pictures of the least recently
+  /// active applications. Keeps the picture of `key`, which has just been set.
   private mutating func keepQuota(
     of owner: UserID, sparing key: ApplicationKey, in turn: inout Turn
   ) {
@@ -81,7 +80,7 @@ extension Scheduler {
     if applications[key]?.canReturn != true { leaveSwitcher(key, in: &turn) }
   }
 
-  /// Removes from the switcher the ended applications that no manifest can launch any more.
+  /// Removes ended applications from the switcher if the daemon cannot launch them any more.
   mutating func reconsiderSwitcher(in turn: inout Turn) {
     for key in applications.switcher { leaveSwitcherIfGone(key, in: &turn) }
     for key in snapshots.applications { leaveSwitcherIfGone(key, in: &turn) }

@@ -148,8 +148,8 @@ extension Instance {
       guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
         let late = callbacks.inFlight
       else { return }
-      // The reason is the order of a user or an operator, otherwise the missing acknowledgement
-      // (§14).
+      // If a user or an operator ordered the end, the order is the reason. Otherwise, the missing
+      // acknowledgement is the reason (§14).
       let ordered = termination.flatMap { $0.reason.isOrdered ? $0.reason : nil }
       let reason = ordered ?? late.kind.reasonOfLimit
       termination?.reason = reason
@@ -167,7 +167,7 @@ extension Instance {
 }
 
 extension CallbackKind {
-  /// The reason for an end that a missing acknowledgement causes.
+  /// The reason for the end of an instance that did not acknowledge this callback in time.
   fileprivate var reasonOfLimit: EndReason {
     self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }

@@ -13,8 +13,8 @@ struct Sessions: Equatable, Sendable {
     locks[seat] != nil || locks.keys.contains { $0.contains(seat) }
   }
 
-  /// The earliest instant at which a read of a media player no longer has to wait; nil if none
-  /// waits.
+  /// The earliest instant at which the scheduler may serve a waiting read of a media player; nil if
+  /// no read waits.
   func nextRead(_ policy: SharedPolicy) -> Instant? {
     if audio.isEmpty { return nil }
     return audio.values.lazy.compactMap { $0.players.nextRead(policy) }.min()
@@ -27,7 +27,7 @@ struct Sessions: Equatable, Sendable {
     return audio.values.lazy.flatMap { $0.active.values.lazy.compactMap(\.endsAt) }.min()
   }
 
-  /// The earliest instant at which the connection to one of these agents ended; nil if all are
+  /// The earliest instant at which the connection to an agent ended; nil if all agents are
   /// attached.
   var firstLoss: Instant? {
     if agents.isEmpty, audio.isEmpty { return nil }
@@ -52,17 +52,18 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ReturnedMute] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
-  /// The mutes and volumes of ended streams that the server remembers because of the daemon. The
-  /// keys are the numbers of the server's entries (``AudioStream/memory``).
+  /// The mutes and volumes that the daemon's orders left in the server's entries for streams that
+  /// have ended. The keys are the numbers of the entries (``AudioStream/memory``).
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams that the last report contains and that have run, ordered by their ids.
   var known: [AudioStreamID] = []
   /// The playback streams that the last report contains and that have not run yet. The values are
-  /// the mutes and volumes that the server remembered because of the daemon when the streams began.
+  /// the mutes and volumes that earlier orders of the daemon had left in the server's entries when
+  /// the streams began.
   var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]
-  /// Whether the server itself lowers or pauses streams by their roles.
+  /// Whether the audio server itself lowers or pauses streams, depending on their roles.
   var managesRoles = false
   var players = Players()
 

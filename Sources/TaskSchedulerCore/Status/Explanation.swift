@@ -6,7 +6,7 @@
 public struct Explanation: Equatable, Sendable {
   /// The cause of the current state; nil if the application has never run.
   public var cause: TransitionCause?
-  /// The last ended entitlement to run in the background. It is nil in the foreground, and if no
+  /// The most recently ended entitlement to run in the background; nil in the foreground, or if no
   /// entitlement has ended since the application last entered the state `background`.
   public var lastEntitlement: EndedEntitlement?
   /// Whether a debugger traces the application. If so, the scheduler enforces only the limits of an
@@ -29,7 +29,7 @@ public struct WindowStatus: Equatable, Sendable {
   public var since: Instant
 }
 
-/// An ended entitlement of an instance to run in the background.
+/// An entitlement to run in the background that an instance no longer has.
 public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
   /// The instant of the event that ``kind`` describes.
@@ -41,7 +41,7 @@ public struct EndedEntitlement: Equatable, Sendable {
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// An activity that the daemon observed in the application ended.
+    /// The daemon observed that an activity of the application ended.
     case activity(Activity)
     /// The application stopped its location updates, or may no longer use them.
     case location
@@ -49,8 +49,8 @@ public struct EndedEntitlement: Equatable, Sendable {
     case audio
     /// The application had played only silence for `AudioSilenceTime`.
     case silence
-    /// `SessionGraceTime` passed after the connection to the session agent that reported the audio
-    /// had ended.
+    /// The audio reports are no longer valid: the session agent disconnected, and
+    /// `SessionGraceTime` passed.
     case audioLost
     /// The application acknowledged an event that it was handling.
     case eventHandled

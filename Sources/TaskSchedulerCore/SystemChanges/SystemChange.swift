@@ -8,7 +8,7 @@ public enum SystemChangeKind: Equatable, Sendable {
   case locale
   case network
   case powerSource
-  /// A kind with a name of its own, which a user or an operator posted.
+  /// A custom change, which a user or an operator posted under this name.
   case custom(String)
 }
 

@@ -15,8 +15,8 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns the number of stored custom changes that were posted for one user or, with nil, for
-  /// all users.
+  /// Returns the number of stored custom changes that were posted for `owner`. If `owner` is nil,
+  /// counts the changes that were posted for all users.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -31,9 +31,9 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes that were posted for one user or, with nil, for all users, up to
-  /// and including a number. Call this only if every application has received the changes that are
-  /// for it.
+  /// Removes the custom changes that were posted for `owner` and whose number is at most `number`.
+  /// If `owner` is nil, removes those that were posted for all users. Call this only if every
+  /// application has received the changes that are for it.
   mutating func forgetNames(of owner: UserID?, upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.owner == owner && $0.number <= number }
   }

@@ -12,8 +12,8 @@ public struct Instant: Equatable, Comparable, Sendable {
     lhs.nanoseconds < rhs.nanoseconds
   }
 
-  /// Returns the instant that is `duration` after this instant, at most the last instant of the
-  /// type. `duration` must not be negative.
+  /// Returns the instant that is `duration` after this instant. If the type cannot represent that
+  /// instant, returns the last instant of the type. `duration` must not be negative.
   public func advanced(by duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
     precondition(seconds >= 0 && attoseconds >= 0, "a duration is negative")
@@ -24,8 +24,8 @@ public struct Instant: Equatable, Comparable, Sendable {
     return Instant(nanoseconds: isTooLong || isTooFar || isTooFarByParts ? .max : sum)
   }
 
-  /// Returns the instant that is `duration` before this instant, at least instant 0. `duration`
-  /// must not be negative.
+  /// Returns the instant that is `duration` before this instant. If that would be before instant 0,
+  /// returns instant 0. `duration` must not be negative.
   public func earlier(by duration: Duration) -> Instant {
     let time = Instant(nanoseconds: 0).advanced(by: duration).nanoseconds
     return Instant(nanoseconds: nanoseconds - min(time, nanoseconds))

@@ -1,5 +1,5 @@
-// The compiler generates the code of a sort, about 7 kB, for each type of collection and element.
-// Sorts of dictionaries therefore sort an array of the keys.
+// For each type of collection and element that is sorted, the compiler generates about 7 kB of
+// code. These properties therefore sort only an array of the keys.
 
 extension Dictionary where Key: Comparable {
   /// The keys in ascending order.

@@ -85,7 +85,8 @@ public enum TimeSpan {
     guard let count = whole.isEmpty ? 0 : Int64(String(whole)) else { return nil }
     let (wholePart, overflow) = count.multipliedReportingOverflow(by: unit)
     if overflow { return nil }
-    // Each digit is a tenth, a hundredth and so on of the unit, in whole nanoseconds.
+    // The first digit counts tenths of the unit, the second digit hundredths, and so on. A fraction
+    // finer than a nanosecond is invalid.
     var fractionPart: Int64 = 0
     var place = unit
     for digit in fraction {

@@ -11,8 +11,8 @@ import TaskSchedulerWire
 /// so no other user receives it, and the log does not contain it.
 ///
 /// The daemon stores nothing about the notifications. After a restart, it shows them again with the
-/// same ids, once ModemManager has reported the calls and logind the users. Until then, the daemon
-/// keeps the last answer that each user gave to a call.
+/// same ids, once ModemManager has reported the calls and logind has reported the users. Until
+/// then, the daemon keeps the last answer that each user gave to a call.
 final class IncomingCalls: DaemonNotices {
   /// The functions and values that ``IncomingCalls`` gets from other parts of the daemon.
   struct Environment {

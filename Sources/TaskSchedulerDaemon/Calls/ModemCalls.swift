@@ -22,8 +22,8 @@ final class ModemCalls {
   private(set) var calls: [ModemCall]
   /// The calls that ring here, ordered by path; nil until ModemManager has reported all calls.
   private var incoming: [IncomingCall]?
-  /// Called with the calls that ring here, once these are known and after each change. The daemon
-  /// calls this function before ``report``. The owner of this object sets it once.
+  /// A function that receives the calls that ring here: once all calls are known, and after each
+  /// change. It runs before ``report``. The owner of this object sets it once.
   var incomingChanged: ([IncomingCall]) -> Void = { _ in }
 
   private struct Entry {

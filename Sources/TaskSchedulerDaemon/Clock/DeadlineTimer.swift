@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A timer that wakes the daemon at the scheduler's next deadline, and a sleeping machine at the
-/// instant that the scheduler requests.
+/// A timer that wakes the daemon at the scheduler's next deadline. Its alarm also wakes a sleeping
+/// machine at the instant that the scheduler requests.
 final class DeadlineTimer {
   private let timer: TimerSource
   private let alarm: WakeAlarm

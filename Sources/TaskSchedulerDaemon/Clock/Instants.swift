@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 extension BootClock {
-  /// Returns the instant `duration` from now, in nanoseconds since boot.
+  /// Returns the instant that is `duration` after the current instant, in nanoseconds since boot.
   static func after(_ duration: Duration) -> UInt64 {
     Instant(nanoseconds: now()).advanced(by: duration).nanoseconds
   }

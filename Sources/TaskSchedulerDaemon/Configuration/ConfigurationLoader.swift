@@ -53,7 +53,8 @@ struct ConfigurationPrefetch {
   }
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
-  /// Whether a file of settings has a problem. The manifests may still be unread.
+  /// Whether a settings file has a problem. Does not consider the manifests, which the thread may
+  /// still be reading.
   var hasProblems: Bool { !settings.problems.isEmpty }
 
   /// Waits until the thread has read all manifests, and returns the complete configuration. If
@@ -74,9 +75,9 @@ struct SettingsLoader {
 
   private static let fileName = "taskschedd.toml"
 
-  /// Applies the main files, that of the directory with the highest precedence last. Then applies
-  /// the drop-ins of all directories, ordered by file name. Of several drop-ins with the same name,
-  /// applies only the one in the directory with the highest precedence.
+  /// Applies the main files in the order of increasing precedence. Then applies the drop-ins of all
+  /// directories, ordered by file name. If several drop-ins have the same name, applies only the
+  /// one in the directory with the highest precedence.
   mutating func load(from paths: ConfigurationPaths) {
     if let file = paths.explicitFile {
       if !applyFile(file) {
@@ -169,7 +170,8 @@ struct SettingsLoader {
         return sentence + " here; move it to [\(elsewhere.section.rawValue)]"
       }
     }
-    // A mistyped table, such as [polcy], is also an unknown key at the top level of the file.
+    // A mistyped table, such as [polcy], is an unknown key at the top level of the file. At this
+    // level, the suggestion may therefore be a table.
     let names = SettingDescription.all.filter { $0.section == section }.map(\.name)
       + (section == .daemon
         ? SettingDescription.Section.allCases.map(\.rawValue).filter { !$0.isEmpty } : [])

@@ -19,7 +19,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
   public var ownManifestDirectories: Set<String>
   /// The file given by `--config`, which replaces the search for `taskschedd.toml`.
   public var explicitFile: String?
-  /// The uids that may own a manifest. Any other owner could run programs as another user.
+  /// The uids that may own a manifest. The daemon refuses manifests of other owners, because a
+  /// manifest can run programs as another user.
   public var trustedOwners: Set<UInt32>
 
   private static let systemSettingDirectories = ["/usr/share/taskschedd", "/etc/taskschedd"]
@@ -45,8 +46,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
   /// the system's paths relative to `root`.
   ///
   /// Ignores XDG_CONFIG_HOME and XDG_DATA_HOME if they contain a relative path, as the
-  /// specification demands. In place of a variable that is ignored or not set, uses the default
-  /// directory in HOME. If HOME contains no absolute path either, the user has no such directory.
+  /// specification demands. If a variable is ignored or not set, uses the default directory in
+  /// HOME. If HOME is not an absolute path, the user has no such directory.
   public static func user(
     uid: UInt32, environment: [String: String], root: String = "", explicitFile: String? = nil
   ) -> ConfigurationPaths {

@@ -28,8 +28,8 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.
   public var suspendMechanism = SuspendMechanism.auto
   /// `suspend-timeout`: how long the daemon waits until all processes of an instance have stopped.
-  /// If they have not stopped by then, the daemon resumes them. Source: this project; stopping
-  /// takes milliseconds, but seconds for a process in an uninterruptible wait for a disk.
+  /// If they have not stopped by then, the daemon resumes them. Source: this project; most
+  /// processes stop within milliseconds, but an uninterruptible wait for a disk may last seconds.
   public var suspendTimeout: Duration = .seconds(2)
   /// `launch-mechanism`. Takes effect when the daemon starts.
   public var launchMechanism = LaunchMechanism.auto
@@ -48,16 +48,16 @@ public struct DaemonOptions: Hashable, Sendable {
   /// connection. Source: this project; the size of the longest message.
   public var queuedBytesPerConnectionMax = 1 << 20
   /// `MaxQueuedBytesPerUser`: the memory for unfinished messages and unread replies of all
-  /// connections of one user. Source: this project; enough for about ten replies that list the
-  /// maximum number of a user's tasks.
+  /// connections of one user. Source: this project; enough for about ten replies, each of which
+  /// lists the maximum number of tasks of a user.
   public var queuedBytesPerUserMax = 64 << 20
   /// `MaxUnfinishedBytesPerUser`: the part of `MaxQueuedBytesPerUser` for unfinished messages. The
   /// event log also stores these messages, on a file system that all users share. Source: this
   /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
-  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages and
-  /// with unread replies. The descriptors occupy the daemon's descriptor table. Source: this
-  /// project; a call needs one, and most calls arrive whole.
+  /// `MaxUnfinishedDescriptorsPerUser`: the number of descriptors in unfinished messages and unread
+  /// replies. The descriptors occupy the daemon's descriptor table. Source: this project; a call
+  /// needs one descriptor, and most calls arrive whole.
   public var unfinishedDescriptorsPerUserMax = 64
 
   /// `background-priority`: whether background applications run with lower priority.

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// `[location]`: which applications may learn the location without a question, or never, and where
-/// the daemon finds gpsd (contract §17).
+/// `[location]`: the applications to which the operator allows or denies the location, and the
+/// socket of gpsd (contract §17).
 public struct LocationSettings: Hashable, Sendable {
   /// The applications that the operator allows.
   public enum Applications: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct LocationSettings: Hashable, Sendable {
   public var allow = Applications.only([])
   /// `deny`: the applications that the operator denies, even if `allow` includes them.
   public var deny: [ApplicationID] = []
-  /// `gpsd`: the path of a Unix socket behind which gpsd answers; empty for none.
+  /// `gpsd`: the path of the Unix socket of gpsd, or of a proxy to gpsd; empty for none.
   public var gpsdSocket = "/run/taskschedd/gpsd"
 
   public init() {}

@@ -105,8 +105,8 @@ struct ManifestLoader {
       return "is owned by uid \(facts.owner), which could run programs as other users; "
         + "the owner must be \(trusted) (chown)"
     }
-    // With umask 002, the default of several distributions, a user's own group has write access, so
-    // a user's daemon permits that.
+    // With umask 002, the default of several distributions, the user's own group can write to new
+    // files. A user's daemon therefore permits write access by the group.
     let forbidden: UInt32 = paths.scope == .system ? 0o022 : 0o002
     guard facts.permissions & forbidden == 0 else {
       let mode = String(facts.permissions & 0o777, radix: 8)

@@ -4,7 +4,8 @@ import TaskSchedulerWire
 
 /// A reader of one manifest's document, which collects the problems of the document.
 ///
-/// ``TOMLDocument`` reports malformed TOML, and `ManifestLoader` a wrong name or owner of the file.
+/// ``TOMLDocument`` reports malformed TOML. `ManifestLoader` reports a wrong name or owner of the
+/// file.
 package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope
@@ -212,7 +213,7 @@ package struct ManifestReader {
       LocationService.allCases.filter { chosen.contains($0.manifestName) }
   }
 
-  /// Returns the values of an array, each of which must be one of the names.
+  /// Returns the values of an array. Each value must be one of `names`.
   private mutating func choices(
     _ key: Key, _ node: TOMLNode, _ names: [String], example: String
   ) -> Set<String> {

@@ -9,7 +9,8 @@ import TaskSchedulerCore
 /// reload, because a slow name service would block all clients. Between these times, it reads only
 /// the file of groups, whenever the file has changed.
 final class OperatorGroup {
-  /// The identity of a version of the file of groups. `groupadd` replaces the file.
+  /// The properties that identify a version of the file of groups. `groupadd` replaces the file, so
+  /// the inode is one of them.
   private struct FileState: Equatable {
     var inode: UInt64
     var changedAt: (seconds: Int, nanoseconds: Int)
@@ -29,7 +30,7 @@ final class OperatorGroup {
   let name: String
   private let path: String
   private var gid: UInt32?
-  /// Whether the group is in the file, rather than in another name service.
+  /// Whether the file contains the group. If not, another name service may contain it.
   private var isInFile: Bool
   private var state: FileState?
 

@@ -230,7 +230,7 @@ extension SettingDescription {
   ]
 }
 
-/// Constructors for settings, by the property that stores the value.
+/// Functions that create the description of a setting from the property that stores the value.
 extension SettingDescription {
   private typealias Property<Value> = WritableKeyPath<Configuration, Value> & Sendable
 

@@ -38,8 +38,9 @@ enum TOMLBareValue {
     if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
   }
 
-  /// Removes digits, with single underscores between them, from the beginning. Returns nil if there
-  /// are no digits, or if an underscore is in another place.
+  /// Removes the digits at the beginning of `rest`, and returns them. Single underscores may
+  /// separate the digits. Returns nil if there are no digits, or if an underscore is in another
+  /// place.
   private static func takeDigits(
     _ rest: inout ArraySlice<UInt8>, radix: Int
   ) -> ArraySlice<UInt8>? {

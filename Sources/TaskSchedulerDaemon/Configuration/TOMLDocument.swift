@@ -34,10 +34,10 @@ public struct TOMLDocument: Sendable {
 
   /// Parses the bytes of a file.
   ///
-  /// - Returns: The document, or nil and the problems. If the file contains NULs or invalid UTF-8,
-  ///   the function reports only the first such problem. Otherwise the problems include each
-  ///   escaped NUL and each duplicate key (see ``ProblemList``) up to the first syntax error or
-  ///   overlong key.
+  /// - Returns: The document and no problems, or nil and the problems. If the file contains NULs or
+  ///   invalid UTF-8, the function reports only the first of them. Otherwise, the search for
+  ///   problems ends at the first syntax error or overlong key. Up to there, it finds all escaped
+  ///   NULs and all duplicate keys; ``ProblemList`` describes how many of these are reported.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {

@@ -51,8 +51,8 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // This process does not close the pipe itself. When it calls exec or exits, the kernel closes
-      // the pipe, by which the daemon notices either event.
+      // This process does not close the pipe itself. When the process calls exec or exits, the
+      // kernel closes the pipe, and the daemon notices that the pipe is closed.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {

@@ -29,7 +29,7 @@ final class Launches {
   /// before it lost its event log. They may have ended.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
-  /// The launches that have begun, until the scheduler has handled their success or failure.
+  /// The launches that have begun and whose success or failure the scheduler has not handled yet.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher

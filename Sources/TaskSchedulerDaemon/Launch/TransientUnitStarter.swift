@@ -102,7 +102,7 @@ final class TransientUnitStarter: ProgramStarter {
       // kill the others.
       .text("OOMPolicy", "continue"),
     ]
-    // `systemctl stop` must ask the application to exit with the same signal as the daemon.
+    // For `systemctl stop`, systemd must use the same stop signal as the daemon.
     let stopSignal = program.manifest.stopSignal
     if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }

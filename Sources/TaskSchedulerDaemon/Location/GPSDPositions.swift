@@ -9,9 +9,8 @@ struct GPSDPositions {
   /// The maximum number of positions within each second. Source: this project; fast receivers
   /// report 10 positions a second.
   static let countMax = 10
-  /// The minimum step back in time from one position to the next that makes the daemon take the
-  /// next position. Such a large step means that the receiver has corrected a wrong clock. Source:
-  /// this project.
+  /// The daemon takes a position that is older than the last one by at least this time, because
+  /// such a large step means that the receiver has corrected a wrong clock. Source: this project.
   static let correctionMin: Duration = .seconds(600)
 
   private var timeLast: WallTime?

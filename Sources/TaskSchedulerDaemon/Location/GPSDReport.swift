@@ -49,11 +49,13 @@ package enum GPSDReport: Equatable, Sendable {
   private static let usedClasses: Set<String> = ["VERSION", "DEVICES", "DEVICE", "WATCH", "TPV"]
   private static let start = Array(#"{"class":""#.utf8)
 
-  /// Returns the class if the line begins with it, as the lines of gpsd do.
+  /// Returns the class of a line that begins with the class; nil for any other line. gpsd's lines
+  /// begin with their class.
   private static func classAtStart(of line: [UInt8]) -> String? {
     guard line.starts(with: start) else { return nil }
     let name = line[start.count...].prefix { $0 != UInt8(ascii: "\"") }
-    // The parser handles a name with an escape, and a line that ends within the name.
+    // If the name contains an escape, or the line ends within the name, leave the line to the JSON
+    // parser.
     guard name.endIndex < line.count, !name.contains(UInt8(ascii: "\\")) else { return nil }
     return String(decoding: name, as: UTF8.self)
   }
@@ -64,7 +66,8 @@ package enum GPSDReport: Equatable, Sendable {
     return .device(path, isOpen: object["activated"]?.number != 0)
   }
 
-  /// The lowest mode of a known position, and the lowest mode with a known altitude.
+  /// The lowest value of `mode` with which gpsd knows the position, and the lowest value with which
+  /// gpsd also knows the altitude.
   private static let modeMin: Int64 = 2
   private static let modeWithAltitude: Int64 = 3
 
@@ -147,7 +150,7 @@ package struct GPSDReportBuffer: Sendable {
   package init() {}
 
   package mutating func append(_ more: UnsafeRawBufferPointer) {
-    // This moves only the incomplete line at the end of the buffer, once for each read.
+    // This is cheap: only an incomplete line follows the removed lines, so few bytes move.
     if start > 0 {
       bytes.removeFirst(start)
       searched -= start

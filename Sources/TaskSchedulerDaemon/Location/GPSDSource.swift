@@ -11,11 +11,11 @@ import TaskSchedulerCore
 /// reports when the socket appears.
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
-/// connects again, after delays that double, until gpsd answers. While no locations are needed,
-/// gpsd counts as available again after a time that doubles with each failure. If gpsd stayed
-/// unavailable, no application could request locations, and the daemon would never connect again.
-/// Both delays end early when the socket is replaced or the settings are read again, because a
-/// person may have repaired gpsd.
+/// connects again, after delays that double, until gpsd answers. While no locations are needed, the
+/// daemon does not connect. gpsd then counts as available again after a time that doubles with each
+/// failure. Otherwise, no application could request locations, and the daemon would never connect
+/// again. Both waiting times end early when the socket is replaced or the settings are read again,
+/// because a person may have repaired gpsd.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -27,13 +27,14 @@ final class GPSDSource {
   struct Timing {
     /// The time within which gpsd must answer after a connection.
     var answerMax: Duration = .seconds(10)
-    /// The delay between the end of a connection and the next attempt. It doubles with each end.
+    /// The first delay between the end of a connection and the next attempt to connect. Each
+    /// further delay is twice as long, up to ``delayMax``.
     var delayMin: Duration = .seconds(1)
     var delayMax: Duration = .seconds(300)
     /// After a connection that has lasted this long, the next delay is ``delayMin`` again.
     var lastingTime: Duration = .seconds(300)
-    /// The time after which a failed gpsd counts as available again, while no locations are needed.
-    /// It doubles with each failure.
+    /// The time after which gpsd counts as available again after its first failure, while no
+    /// locations are needed. Each further time is twice as long, up to ``failureTimeMax``.
     var failureTimeMin: Duration = .seconds(30)
     var failureTimeMax: Duration = .seconds(300)
     /// The minimum time between two lines of the log about invalid input.
@@ -163,8 +164,8 @@ final class GPSDSource {
     reconsider()
   }
 
-  /// Begins to watch for the socket before it examines the socket, so that the daemon misses no
-  /// change.
+  /// Determines whether the socket exists. Begins to watch the socket first, so that the daemon
+  /// misses no change.
   private func watchSocket() {
     if path.isEmpty {
       absence = "the setting gpsd is empty"
@@ -234,7 +235,7 @@ final class GPSDSource {
       connection.stop()
       delay = timing.delayMin
     }
-    // Without a connection, the receivers are unknown. If gpsd had no receiver, it counts as
+    // The daemon forgets the receivers when it disconnects. If gpsd had no receiver, gpsd counts as
     // failed.
     if failure == nil, receivers?.isEmpty == true { failure = Self.noReceiver }
     link = .none
@@ -299,7 +300,7 @@ final class GPSDSource {
       logOnce("the daemon has disconnected from gpsd at \(path), because \(violation)")
       failed("gpsd sent invalid input: \(violation)")
     case .closed where isOpen:
-      // gpsd probably restarts. If it does not, the next connection fails.
+      // gpsd is probably restarting. If not, the next attempt to connect fails.
       retry()
     case .closed:
       failed("gpsd is not running: the connection was closed at once")

@@ -9,12 +9,12 @@ import TaskSchedulerWire
 /// or the settings or an operator decide. If the user closes the notification without an answer,
 /// the daemon shows the question again only when the user's agent next attaches.
 ///
-/// The scheduler knows which questions are open, and a daemon stores nothing else about them. After
-/// a restart, the daemon shows the questions again with the same ids.
+/// The daemon does not store the questions, because the scheduler knows which questions are open.
+/// After a restart, the daemon shows them again with the same ids.
 final class LocationQuestions: DaemonNotices {
   /// The functions of other parts of the daemon that ``LocationQuestions`` calls.
   struct Environment {
-    /// Returns the applications about which the daemon must ask a user, in order.
+    /// Returns the applications about which the daemon must ask a user, ordered by id.
     var questions: (UserID) -> [ApplicationKey]
     /// Returns the manifest with an id, if any.
     var manifest: (ApplicationID) -> ApplicationManifest?
@@ -25,10 +25,11 @@ final class LocationQuestions: DaemonNotices {
   private struct Shown {
     /// The time at which the notification last fired, in nanoseconds since 1970.
     var firedAt: Int
-    /// The notification's name at the service that shows it.
+    /// The service that shows the notification, and the id that the service assigned; nil if no
+    /// service is known to show the notification.
     var name: DesktopName?
-    /// Whether the name is from before the agent last attached. The service may have ended since,
-    /// for example because the user logged out.
+    /// Whether an agent has attached since `name` was reported. The service may have ended in the
+    /// meantime, for example because the user logged out.
     var isOld = false
   }
 
@@ -55,8 +56,8 @@ final class LocationQuestions: DaemonNotices {
     LocationQuestion(key, environment.manifest(key.id))
   }
 
-  /// Returns the order to show a question. Records the question as shown, so that the daemon can
-  /// handle the agent's reports about the question.
+  /// Returns the order that tells an agent to show a question. Records the question as shown, so
+  /// that the daemon can handle the agent's reports about it.
   private func order(_ key: ApplicationKey) -> SessionInterface.Notification {
     let known = shown[key] ?? Shown(firedAt: Int(clamping: WallClock.nanoseconds))
     shown[key] = known
@@ -100,8 +101,8 @@ final class LocationQuestions: DaemonNotices {
   func isClosed(_ id: Int, of user: UserID) {
     guard let key = application(id, of: user), let last = shown[key] else { return }
     shown[key]?.name = nil
-    // A notification with an old name disappeared because its service ended. The user has not
-    // closed it.
+    // If the name is old, the notification disappeared because the service had ended. The user has
+    // not closed the notification.
     if last.name != nil, last.isOld { showAgain(key) }
   }
 
@@ -110,7 +111,8 @@ final class LocationQuestions: DaemonNotices {
     if let answer = LocationQuestion.answers.first(where: { $0.action.id == action }) {
       return environment.post(.authorize(nil, key, answer.1))
     }
-    // Services close a notification that the user chooses, but the question is still open.
+    // The user has chosen the notification itself, not an answer. The service has closed the
+    // notification, but the question is still open.
     if action == nil { showAgain(key) }
   }
 

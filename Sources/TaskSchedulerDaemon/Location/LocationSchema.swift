@@ -7,8 +7,9 @@ enum LocationSchema: StoreSchema {
   static let signature: Int64 = 0x5453_4c00
   static let reserveBytesMax = 1 << 20
 
-  /// The definitions of the tables. The table `application` has a row only for an application with
-  /// a decision or an earlier question about consent, or with monitored significant changes.
+  /// The definitions of the tables. An application has a row in the table `application` only if
+  /// consent was decided, the user was asked for consent, or the application monitors significant
+  /// changes.
   static let tables = """
     CREATE TABLE application (
       id TEXT NOT NULL,

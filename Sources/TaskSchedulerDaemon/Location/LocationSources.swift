@@ -90,7 +90,8 @@ final class LocationSources {
     }
   }
 
-  /// Reports a move at once, or ``moveInterval`` after the last report.
+  /// Reports a move. If the last report is less than ``moveInterval`` old, waits until the interval
+  /// has passed.
   private func moved() {
     let now = BootClock.now()
     let interval = UInt64(Self.moveInterval / .nanoseconds(1))

@@ -18,9 +18,9 @@ final class LocationTransactions {
   private let post: (LocationEvent) -> Void
   /// The pending changes, by their job numbers.
   private var writing: [UInt64: TransactionID] = [:]
-  /// Changes that arrive before ``serve()``; nil afterwards. While a new daemon finishes an
-  /// interrupted event, the event may begin a change. That change must wait until the changes of
-  /// the earlier daemon have been repeated.
+  /// Changes that arrive before ``serve()``; nil afterwards. A new daemon first finishes the event
+  /// that the earlier daemon left unfinished. If this event begins a change, the change must wait
+  /// until the daemon has repeated the changes of the earlier daemon.
   private var held: [TransactionID: LocationStore.Change]? = [:]
 
   /// - Parameter path: The path of the store's file; nil for a daemon without a state directory.

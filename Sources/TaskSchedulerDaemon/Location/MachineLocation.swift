@@ -26,8 +26,8 @@ final class MachineLocation {
 
   /// Begins to report which sources are available, and to report locations.
   ///
-  /// - Parameter needs: The scheduler's needs. The scheduler may have reported them only to an
-  ///   earlier daemon.
+  /// - Parameter needs: The scheduler's current needs. After a takeover, they come from the earlier
+  ///   daemon.
   func start(_ needs: LocationNeeds) {
     need(needs)
     sources.start()

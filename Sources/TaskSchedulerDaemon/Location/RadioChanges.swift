@@ -11,17 +11,17 @@ enum RadioOccurrence: Equatable {
 struct RadioChanges {
   /// The availability that was reported last; nil before the first report.
   private(set) var isAvailable: Bool?
-  /// Whether the source reports moves. The transmitters in the first update after this becomes true
-  /// are not a move.
+  /// Whether the source reports moves. The first update after this property becomes true never
+  /// counts as a move, because the daemon has no earlier transmitters for comparison.
   var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
-  /// The transmitters in the last update that contained any, since ``isWatched`` became true. An
-  /// empty set if no update contained any; nil before the first update.
+  /// The transmitters of the last update that was not empty. Only updates since ``isWatched``
+  /// became true count. The set is empty if all these updates were empty; nil before the first.
   private var last: Set<String>?
 
   /// Takes the present transmitters, and returns what to report.
   ///
-  /// A transmitter that disappears and returns is not a move, because the connection may have been
-  /// interrupted. A transmitter that is not in ``last`` is a move.
+  /// A transmitter that disappears and returns does not count as a move, because the connection may
+  /// have been interrupted. A transmitter that is not in ``last`` counts as a move.
   mutating func update(_ present: Set<String>) -> [RadioOccurrence] {
     var occurrences: [RadioOccurrence] = []
     if isAvailable != !present.isEmpty {

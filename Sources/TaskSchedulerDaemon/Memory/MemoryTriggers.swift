@@ -86,10 +86,12 @@ final class MemoryTriggers {
     return watch
   }
 
-  /// Replaces a trigger that has fired. Registers the new trigger first: without any trigger, the
-  /// kernel would stop measuring and start over. Keeps a trigger whose window is longer than
-  /// requested: without CAP_SYS_RESOURCE, the kernel checks a trigger only every 2 s, so a
-  /// replacement would not fire sooner.
+  /// Replaces a trigger that has fired. Registers the new trigger before it removes the old one:
+  /// without any trigger, the kernel would stop measuring and start over.
+  ///
+  /// Does not replace a trigger whose window is longer than requested. The daemon then lacks
+  /// CAP_SYS_RESOURCE, and the kernel checks its triggers only every 2 s. A new trigger would not
+  /// fire sooner.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })

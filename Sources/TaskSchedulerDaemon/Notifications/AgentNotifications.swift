@@ -4,10 +4,11 @@ import TaskSchedulerWire
 /// Tells the session agent of each user which notifications to show and which badges to set
 /// (contract §9 and §20).
 ///
-/// An agent may be absent, and its user may still see notifications that an earlier agent showed.
-/// Therefore the daemon sends everything again to an agent that attaches, and, after a restart, to
-/// each agent that stayed attached. The daemon repeats the withdrawal of a notification until an
-/// agent has reported the notification as closed.
+/// While a user has no agent, the daemon cannot send orders. The user may still see notifications
+/// that an earlier agent showed. Therefore, the daemon sends everything again to each agent that
+/// attaches. After a restart, the daemon also sends everything again to the agents that stayed
+/// attached. The daemon repeats the withdrawal of a notification until an agent has reported the
+/// notification as closed.
 final class AgentNotifications {
   typealias Order = SessionInterface.Attach.Output
 
@@ -39,8 +40,8 @@ final class AgentNotifications {
 
   /// Closes a notification. If the agent has not shown it yet, keeps the agent from showing it.
   ///
-  /// - Parameter name: The notification's name at the service that shows it; nil if no agent has
-  ///   reported the notification as shown.
+  /// - Parameter name: The service that shows the notification, and the id that the service
+  ///   assigned; nil if no agent has reported the notification as shown.
   func withdraw(_ id: NotificationID, shownAs name: DesktopName?, of user: UserID) {
     let isSent = send(Order(withdrawing: id, name), user)
     // If no agent is attached, the user can see the notification only if an earlier agent has

@@ -7,8 +7,8 @@ import TaskSchedulerWire
 /// The notification store does not contain these notifications. Their ids are higher than all ids
 /// in the store.
 protocol DaemonNotices: AnyObject {
-  /// Returns the orders to show the notices that a user must see, and remembers the notices for the
-  /// agent's reports about them.
+  /// Returns the orders that tell an agent to show the notices for a user. Records the notices as
+  /// shown, so that the daemon can handle the agent's reports about them.
   func orders(for user: UserID) -> [SessionInterface.Notification]
   /// Returns whether a notification with this id may be a notice of this kind.
   func contains(_ id: Int) -> Bool

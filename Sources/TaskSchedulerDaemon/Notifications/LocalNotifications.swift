@@ -14,7 +14,7 @@ import TaskSchedulerWire
 final class LocalNotifications {
   private enum Writing {
     case transaction(TransactionID, NotificationTransaction, [NotificationChange])
-    /// A note, with a description of the failure to log if the daemon cannot write the note.
+    /// A note. If the daemon cannot write the note, it logs this text.
     case note(String)
   }
 
@@ -38,9 +38,10 @@ final class LocalNotifications {
   var recordingNotices: (UserID) -> [RecordingNotice] = { _ in [] }
   /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
-  /// Transactions that arrive before ``serve()`` is called; nil afterwards. While a new daemon
-  /// finishes an interrupted event, the event may begin a transaction. That transaction must wait
-  /// until the daemon has repeated the transactions of the earlier daemon.
+  /// Transactions that arrive before ``serve()`` is called; nil afterwards. A new daemon first
+  /// finishes the event that the earlier daemon left unfinished. If this event begins a
+  /// transaction, that transaction must wait until the daemon has repeated the transactions of the
+  /// earlier daemon.
   private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
@@ -160,7 +161,8 @@ final class LocalNotifications {
 
   func notification(_ id: NotificationID) -> StoredNotification? { stored[id] }
 
-  /// Returns how many notifications of a user have fired for the last time and wait to be shown.
+  /// Returns the number of a user's notifications that have fired but have not been presented. Does
+  /// not count notifications that will fire again.
   func unshownCount(of user: UserID) -> Int { stored.unshownCount(of: user) }
 
   /// Returns the number on an application's icon; nil if it has none.
@@ -211,8 +213,8 @@ final class LocalNotifications {
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // A row with this firing also has the next time, because both are stored together. If that
-    // write failed, compute the time.
+    // A firing and the next firing time are stored together. If the row has this firing, use the
+    // stored time. If the daemon could not store the firing, compute the next time.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
     return (try? calendar.next(schedule, after: max(now, time))) ?? nil
@@ -289,9 +291,9 @@ final class LocalNotifications {
       stored.apply(changes)
       for row in rows { withdraw(row) }
     case .fire:
-      // The copy already has the badge of the firing. Since then, the copy may have received a
-      // badge that the application set before the firing. The badge of the firing is newer, so
-      // apply it again.
+      // The badge of the firing entered the copy at once. A badge that the application had set
+      // before the firing entered the copy only when it became durable, and may have replaced the
+      // newer badge. Apply the newer badge again.
       apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))

@@ -43,8 +43,8 @@ enum NotificationSchema: StoreSchema {
 
   /// Writes a change to the tables.
   ///
-  /// - Returns: The application of the notification, if the change presented the notification and
-  ///   it does not fire again; otherwise nil.
+  /// - Returns: The application of the notification if the change is `presented` and the
+  ///   notification does not fire again; otherwise nil.
   static func apply(
     _ change: NotificationChange, _ database: Database
   ) throws(DatabaseError) -> ApplicationKey? {
@@ -137,7 +137,7 @@ enum NotificationSchema: StoreSchema {
     ) { NotificationID($0, at: 0) }
   }
 
-  /// Sets the id after which new ids are assigned.
+  /// Sets the last assigned id. All new ids are higher.
   static func setIDLast(_ id: UInt64, _ database: Database) throws(DatabaseError) {
     try database.run("DELETE FROM sqlite_sequence WHERE name = 'notification'")
     try database.run(

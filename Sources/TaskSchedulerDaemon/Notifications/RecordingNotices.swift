@@ -32,7 +32,8 @@ final class RecordingNotices {
     agents.show(order(notice, name: name), to: notice.application.owner)
   }
 
-  /// Returns the order to show a notice, and remembers the notice for the agent's reports about it.
+  /// Returns the order that tells an agent to show a notice. Records the notice as shown, so that
+  /// the daemon can handle the agent's reports about it.
   func order(_ notice: RecordingNotice, name: String?) -> SessionInterface.Notification {
     let known = shown[notice.instance]?.name
     shown[notice.instance] = (notice.application, known)

@@ -71,8 +71,8 @@ struct StoredNotifications: Equatable {
     (idsByUser[user] ?? []).compactMap { byID[$0] }
   }
 
-  /// Returns how many notifications of a user have fired for the last time and have not been
-  /// presented.
+  /// Returns the number of a user's notifications that have fired but have not been presented. Does
+  /// not count notifications that will fire again.
   func unshownCount(of user: UserID) -> Int {
     rows(of: user).count { $0.firesAt == nil && $0.isDue && $0.firedAt != nil }
   }

@@ -9,10 +9,11 @@ import TaskSchedulerCore
 /// therefore reads counters only for instances that have such a descriptor. It searches for the
 /// descriptors when an instance enters the background, and at each measurement. Between
 /// measurements, inotify reports when any process of the machine opens a GPU device. After
-/// ``openingDelay``, the daemon scans each background instance without a known device once, unless
-/// it scanned the instance too recently. If no program opens a GPU device, the watch costs nothing.
-/// inotify does not report a descriptor that the instance received from another application, or
-/// that belongs to a container's own device file. The next measurement finds such a descriptor.
+/// ``openingDelay``, the daemon scans each background instance that has no known GPU descriptor. If
+/// it scanned an instance too recently, it scans the instance later. If no program opens a GPU
+/// device, the watch costs nothing. inotify does not report a descriptor that the instance received
+/// from another application, or that belongs to a container's own device file. The next measurement
+/// finds such a descriptor.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
 /// every ``interval``. It scans all descriptors of the instance so rarely that the scans take at
@@ -25,7 +26,8 @@ final class GPUSampling {
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
 
-  /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
+  /// The directories of the GPU devices. If a sandbox hides /dev from the daemon, the daemon finds
+  /// the devices through the root directory of process 1.
   private let folders: [String]
   private let scans: DescriptorScans
   private let membership: InstanceMembership

@@ -44,8 +44,8 @@ struct LoweredPriorities {
   /// The priorities that the daemon could not lower, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
 
-  /// The initial and smallest value of `countMax`, the number of items above which the daemon
-  /// removes the items of ended threads.
+  /// The initial and lowest value of `countMax`. If there are more items than `countMax`, the
+  /// daemon removes the items of ended threads.
   private static let countMin = 1024
   /// The maximum number of items without an index.
   private static let unindexedMax = 16
@@ -58,7 +58,7 @@ struct LoweredPriorities {
     if items.isEmpty { since = BootClock.ticks() }
   }
 
-  /// Returns whether an item contains the previous value of one of the thread's priorities.
+  /// Returns whether there is an item for the thread.
   func isKnown(_ thread: ProcessIdentity) -> Bool {
     index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
   }

@@ -73,8 +73,8 @@ final class Priorities {
   }
 
   /// Lowers the priorities of processes that belong to an instance but are not in its process
-  /// trees. Handles each instance without a control group that the daemon has lowered since the
-  /// last call. One walk over all processes of the machine serves all these instances.
+  /// trees. Handles the instances that the daemon has lowered since the last call, and that have no
+  /// control group. One walk over all processes of the machine serves all these instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []
@@ -201,9 +201,11 @@ final class Priorities {
     ]
   }
 
-  /// Returns the priorities that the daemon must lower for a thread. If a priority is already low,
-  /// it is in the result only if the thread did not inherit it from a lowered parent. The daemon
-  /// then stores the priority, but does not change it.
+  /// Determines which priorities of a thread the daemon must lower.
+  ///
+  /// If the thread started before the daemon began to lower the instance, the result also contains
+  /// the thread's priorities that are already low. The daemon stores these priorities, but does not
+  /// change them. A thread that started later may have inherited low priorities from its parent.
   private func kinds(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {

@@ -96,9 +96,12 @@ private struct EngineMeter {
     return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
   }
 
-  /// Returns the cycles per second: the frequency since the last reading, else the engine's
-  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the computed use never exceeds the actual use.
-  /// Returns nil at the first reading of an engine that reports the count of all its cycles.
+  /// Returns the engine's cycles per second.
+  ///
+  /// If the engine reports the count of all its cycles, returns the frequency since the last
+  /// reading, or nil at the first reading. Otherwise, returns the engine's maximum frequency, or
+  /// 4 GHz if the maximum is unknown. No GPU reaches 4 GHz, so the computed use never exceeds the
+  /// actual use.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

@@ -21,7 +21,7 @@ final class Throttle {
 
   /// - Parameters:
   ///   - percent: The part of the time in which the instance runs, from 1 to 99.
-  ///   - stop: Stops the instance, and calls its argument when the instance is stopped.
+  ///   - stop: Stops the instance, and then calls `done`.
   init(
     percent: Int, loop: EventLoop, stop: @escaping (_ done: @escaping () -> Void) -> Void,
     resume: @escaping () -> Void

@@ -34,7 +34,7 @@ final class ProcessController {
   private(set) var useTakeoverWork: TakeoverWork?
   let priorities: Priorities
   private(set) var endedInstanceGroups: EndedInstanceGroups?
-  /// The suspended instances that the daemon must still compare with the kernel.
+  /// The suspended instances for which the daemon must still check that no process runs.
   var comparisons = SuspensionComparisons()
   /// The instances with a process that the daemon could not resume yet.
   var refusals: [InstanceID: InstanceProcesses] = [:]
@@ -44,8 +44,8 @@ final class ProcessController {
   }
   /// Returns the state of an instance in the scheduler.
   let state: (InstanceID) -> ApplicationState
-  /// The exit statuses of leaders in systemd units, which systemd reports; nil if the kernel
-  /// reports all exit statuses.
+  /// The exit statuses that systemd reports for leaders in systemd units; nil if the kernel reports
+  /// all exit statuses.
   let unitExits: UnitExits?
 
   /// - Parameter report: Called with each event. An event may occur while the scheduler's effects

@@ -93,7 +93,8 @@ extension ProcessController {
     release.run { () throws(SystemError) in [] }
   }
 
-  /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
+  /// Takes over or resumes stopped processes after the end of the event log was lost. The lost part
+  /// may have named any of these processes.
   ///
   /// If a stopped process belongs to an instance, the function assumes that a daemon stopped it,
   /// and the scheduler decides when to resume the instance. The function resumes at once all other
@@ -103,8 +104,7 @@ extension ProcessController {
   /// - Parameters:
   ///   - unclear: The processes that the readable parts of the event log name.
   ///   - leaders: The pidfds that systemd has kept for leaders that the event log does not name.
-  ///   - markers: The markers that identify processes of this daemon's instances by their
-  ///     environment.
+  ///   - markers: The environment variables that identify the processes of this daemon's instances.
   func claimStopped(
     _ unclear: Leftovers, leaders: [InstanceID: Int32], _ markers: EnvironmentMarkers
   ) -> ProcessRelease.Outcome {

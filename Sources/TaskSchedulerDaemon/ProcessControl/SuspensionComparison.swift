@@ -7,26 +7,26 @@ import TaskSchedulerCore
 // can resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
 //
 // The kernel reports a thawed control group at once. It reports a resumed process only to the
-// parent. The daemon therefore compares suspended instances with the kernel: it reads whether their
-// processes are still stopped. It does so when a client asks for states, and when a suspended
-// application calls the daemon. It reports the instances that run, and suspends them again.
+// parent. The daemon therefore asks the kernel whether the processes of suspended instances are
+// still stopped. It does so when a client asks for states, and when a suspended application calls
+// the daemon. It reports the instances that run, and suspends them again.
 
-/// The suspended instances that the daemon must still compare with the kernel.
+/// The suspended instances for which the daemon must still check that no process runs.
 struct SuspensionComparisons {
   struct Waiting {
     var id: InstanceID
-    /// The number of processes that the daemon has already compared.
+    /// The number of processes that the daemon has already checked.
     var place = 0
   }
 
-  /// The waiting instances. The daemon compares the last of them next.
+  /// The waiting instances. The daemon checks the last of them next.
   var waiting: [Waiting] = []
   var timer: TimerSource?
 }
 
 extension ProcessController {
-  /// The maximum time for which a client waits for the comparison. The daemon then continues the
-  /// comparison in steps of half that time, and handles other events between two steps.
+  /// The maximum time for which a client waits for the check. The daemon then continues the check
+  /// in steps of half that time, and handles other events between two steps.
   private static let comparisonTime: Duration = .milliseconds(4)
   /// If other programs resume an instance twice within this time, the daemon reports a problem of
   /// the application to operators. The problem disappears when no other program has resumed the
@@ -44,16 +44,16 @@ extension ProcessController {
     }
   }
 
-  /// Compares the suspended instances with the kernel. After a limited time, the function returns,
-  /// and the daemon compares the remaining instances later. A call for several instances does not
-  /// restart a comparison in progress. Otherwise the comparison might never reach the last
-  /// instance.
+  /// Checks whether the processes of suspended instances are still stopped. After a limited time,
+  /// the function returns, and the daemon checks the remaining instances later. A call for several
+  /// instances does not restart a check in progress. Otherwise the daemon might never check the
+  /// last instance.
   ///
   /// - Returns: Whether this call has found an instance that runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last?.id {
-      // A single requested instance comes first. Its comparison is complete when this call returns,
+      // A single requested instance comes first. Its check is complete when this call returns,
       // unless the instance has thousands of processes.
       comparisons.waiting.removeAll { $0.id == ids[0] }
       comparisons.waiting.append(.init(id: ids[0]))
@@ -88,7 +88,7 @@ extension ProcessController {
     return isAnyLost
   }
 
-  /// The result of a comparison.
+  /// The result of a check.
   private enum Comparison {
     case still
     case lost(reason: String)
@@ -96,7 +96,7 @@ extension ProcessController {
     case goesOn(Int)
   }
 
-  /// Compares a suspended instance with the kernel, and reports it if it runs.
+  /// Checks whether a suspended instance is still stopped, and reports the instance if it runs.
   @discardableResult
   private func compare(
     _ instance: InstanceProcesses, from place: Int = 0, until end: UInt64 = .max

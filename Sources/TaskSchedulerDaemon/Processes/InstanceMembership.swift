@@ -163,7 +163,8 @@ final class InstanceMembership {
     var isWhole = false
   }
 
-  /// Returns the instance that a process belongs to, as far as the processes of the sweep show.
+  /// Determines the instance that a process belongs to, from the processes that the sweep has found
+  /// so far.
   fileprivate func owner(
     of stat: ProcessStat, _ table: [Int32: ProcessStat], _ roots: [Int32: InstanceProcesses],
     markedFrom: UInt64
@@ -212,7 +213,7 @@ final class InstanceMembership {
 /// A sweep reads the kernel's list of processes. A process in the list may fork and end before the
 /// sweep examines it, and the list does not contain the child. But each list contains at least one
 /// living process of every process tree that has not ended. The sweep therefore reads the list
-/// again, until all processes that are new in the list still exist after their examination.
+/// again until every new process in the list still exists after the sweep has examined it.
 struct MachineScan {
   private enum Phase {
     case listing

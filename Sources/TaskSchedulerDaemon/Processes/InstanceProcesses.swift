@@ -120,7 +120,7 @@ final class InstanceProcesses {
     heldStopped = held.stopped
   }
 
-  /// The processes that a daemon has stopped, in the order of the signals.
+  /// The processes that a daemon has stopped, in the order in which it stopped them.
   var stopped: [StoppedProcess] {
     takeHeldStopped()
     return takenStopped

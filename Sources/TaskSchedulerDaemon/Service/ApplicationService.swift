@@ -150,8 +150,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
     guard let instance = try instance(of: connection.peer) else {
       throw Interface.Failure.notRegistered
     }
-    // The application made the call before its suspension, or another program has resumed it since.
-    // The comparison with the kernel detects the second case.
+    // Either the application made this call before its suspension, or another program has resumed
+    // the application. The check detects the second case.
     if processes.isSuspended(instance.id) {
       processes.compareSuspended([instance.id])
     }

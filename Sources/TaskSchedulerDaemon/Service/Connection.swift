@@ -33,11 +33,11 @@ final class Connection: WorkSource, CurrentCall {
   var waiting: DaemonState.Waiting?
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
-  /// The readiness after which no further data can arrive. It is a constant, because a set literal
+  /// The poll events after which no further data can arrive. A constant, because a set literal
   /// would allocate an array at each use.
   private static let ended: PollEvents = [.hangUp, .inputEnd]
   private let descriptor: FileDescriptor
-  /// The readiness that the loop has reported since the connection was last served.
+  /// The poll events that the loop has reported since the daemon last served the connection.
   private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
@@ -48,7 +48,7 @@ final class Connection: WorkSource, CurrentCall {
   /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
+  /// The offset in `output` at which an answer with several replies ends. The limit of unread bytes
   /// does not apply to such an answer.
   private var answerEnd = 0
   /// The descriptor to send with the first byte of `output`.
@@ -361,7 +361,7 @@ final class Connection: WorkSource, CurrentCall {
   /// Sends one of several answers. The caller has encoded it, because other clients receive the
   /// same answer.
   ///
-  /// - Parameter inTurn: Whether to wait for the user's turn if the user has no credit left.
+  /// - Parameter inTurn: Whether the answer waits for the user's turn if the user has no credit.
   func sendMessage(_ message: [UInt8], inTurn: Bool) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     borrowOutput()

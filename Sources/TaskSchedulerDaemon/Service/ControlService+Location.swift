@@ -9,8 +9,8 @@ extension ControlService {
     let user = try user(input.owner, peer)
     let status = pump.scheduler.locationStatus
     let uses = status.uses.filter { user == nil || $0.application.owner == user }
-    // The needed accuracy results from the applications of all users. A user may see it only if one
-    // of the user's own applications uses the location.
+    // The needed accuracy depends on the applications of all users. A user may see this accuracy
+    // only if one of the user's own applications uses the location.
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
@@ -103,8 +103,8 @@ extension ControlService {
 }
 
 extension LocationStatus {
-  /// Returns the instant until which a posted location counts for `user`, or for any user if `user`
-  /// is nil. Returns nil if no posted location counts.
+  /// Returns the instant until which a simulated location is valid for `user`; nil if there is no
+  /// such location. If `user` is nil, considers the simulated locations of all users.
   fileprivate func simulatedUntil(_ user: UserID?, at now: Instant) -> Instant? {
     let ends = user.map { [postedUntil[$0]] } ?? postedUntil.values.map { $0 }
     return (ends + [postedForAllUntil]).compactMap(\.self).filter { $0 > now }.max()

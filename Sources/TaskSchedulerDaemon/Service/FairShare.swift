@@ -99,7 +99,7 @@ final class FairShare {
   /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
-  /// The timer that expires when the first party has credit again.
+  /// The timer that expires as soon as one of the waiting parties has credit again.
   private var repaid: TimerSource?
   /// The number of users with connections.
   var userCount = 0

@@ -51,8 +51,8 @@ package struct MessageInput: ~Copyable {
     messageMax: descriptorsMax, closesElsewhere: true)
   /// The number of collected bytes of an unfinished message, or of the last message.
   var collectedCount: Int { collected.count }
-  /// Whether the socket may have had data after the last message. A peek ends at the buffer's end,
-  /// and at descriptors.
+  /// Whether the socket may contain data after the last message. The daemon cannot always see this
+  /// data, because a peek ends at the buffer's end and at descriptors.
   package private(set) var mayHaveMore = false
   /// Whether descriptors are attached to the data of the last peek.
   package private(set) var hasDescriptors = false

@@ -101,7 +101,7 @@ extension ControlInterface.End {
     case .callback(let kind): callback = .init(kind)
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
-    // The explanation contains the details of these ends.
+    // `End` has no fields for these details. ``Explanation`` contains them.
     case .memory, .processor, .gpu, .sharedResource, .released, nil: break
     }
     stopSignal = end.forced?.signal.name

@@ -11,7 +11,7 @@ final class LocationReports {
 
   init(post: @escaping (Event) -> Void) { self.post = post }
 
-  /// Handles a report whether GeoClue is available to a user.
+  /// Handles a report about whether GeoClue is available to a user.
   func report(isAvailable: Bool, to user: UserID) {
     let wasAvailable = users.contains(user)
     guard isAvailable != wasAvailable else { return }
@@ -27,10 +27,11 @@ final class LocationReports {
     post(.location(.located(.geoClue(user), location)))
   }
 
-  /// Ends the availability of GeoClue to a user, because the agent is gone.
+  /// Reports GeoClue as not available to a user, because the user's agent is gone.
   func lose(_ user: UserID) { report(isAvailable: false, to: user) }
 
-  /// Records that the scheduler knows from an earlier daemon that GeoClue is available to a user.
+  /// Records that GeoClue is available to a user. The scheduler already knows this from an earlier
+  /// daemon.
   func restore(_ user: UserID) { users.insert(user) }
 }
 

@@ -10,9 +10,9 @@ import TaskSchedulerCore
 // The idea: the daemon posts a call only if the call makes a difference to the scheduler. A call to
 // a player whose instance is not known yet waits until the instance is found.
 //
-// Why this is right: the scheduler decides again when it handles the event. Of several waiting
-// calls to one player, the call for which the player may run longest is sufficient, because the
-// player answers all of them.
+// Why this is right: the scheduler decides again when it handles the event. If several calls to one
+// player wait, the daemon keeps only the call that lets the player run longest. While the player
+// runs, it answers all of the calls.
 
 /// A media player as the session agent reports it.
 struct ReportedPlayer: Equatable {
@@ -154,9 +154,9 @@ final class ReportedPlayers {
     calls[player] = calls[player] == .command ? .command : call
   }
 
-  /// Removes all calls to reported players. Returns the calls to players of instances, ordered by
-  /// the name of the player. Discards the other calls, because the daemon does not suspend players
-  /// that belong to no instance. Calls to players that are not reported yet stay stored.
+  /// Removes and returns the calls to reported players that belong to instances, ordered by the
+  /// player's name. Also removes the calls to all other reported players, because the daemon does
+  /// not suspend these players. Keeps the calls to players that are not reported yet.
   func takeCalls() -> [(InstanceID, PlayerCall)] {
     if calls.isEmpty { return [] }
     return players.compactMap { player in

@@ -111,8 +111,8 @@ final class SessionAgents {
     if let earlier = agents.removeValue(forKey: uid) {
       leave(earlier)
       earlier.end(.agentReplaced)
-      // The scheduler keeps the states that follow from the earlier agent's reports until the new
-      // agent has reported, but at most for `SessionGraceTime`.
+      // Until the new agent has reported, the scheduler keeps the states that result from the
+      // earlier agent's reports, but at most for `SessionGraceTime`.
       loseReports(of: uid)
     }
     // The event log must not name the attachment before the reply has been sent. Otherwise, the
@@ -204,7 +204,8 @@ final class SessionAgents {
   /// Sends a new agent the orders about the audio streams of its user.
   func begin(with orders: AudioOrders, for user: UserID) {
     setMuted(orders.muted, true, of: user)
-    // A stream must not be loud for a moment, so its volume comes before the end of its mute.
+    // Set the volume of a stream before its mute ends. Otherwise, the stream would be loud for a
+    // moment.
     setVolumes(orders.volumes, of: user)
     setMuted(orders.unmuted, false, of: user)
     setMeasured(orders.measured, true, of: user)

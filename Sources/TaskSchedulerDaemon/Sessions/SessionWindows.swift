@@ -41,8 +41,8 @@ final class SessionWindows {
     considered.formIntersection(reported)
   }
 
-  /// Returns the windows that belong to no instance and meet the condition. Over all calls, returns
-  /// at most one window of each process.
+  /// Returns the windows that belong to no instance and meet the condition, but only one window of
+  /// each process. Later calls return no further window of the same processes.
   func takeUnconsidered(
     where isChosen: (ReportedProcessWindow) -> Bool
   ) -> [ReportedProcessWindow] {

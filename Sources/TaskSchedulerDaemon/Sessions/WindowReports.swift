@@ -4,15 +4,16 @@ import TaskSchedulerCore
 // How the daemon finds the instance of each window of a session (contract §20).
 //
 // The problem: a session agent reports the processes of up to 1024 windows after each change of the
-// focus. The scheduler needs instances. To find the instance of a process, the daemon reads several
-// files of /proc. To find the terminal of an instance, it reads the ancestors of the leader. The
-// daemon must not spend more than a few milliseconds on one report.
+// focus. The scheduler needs the instances to which the windows belong. To find the instance of a
+// process, the daemon reads several files of /proc. To find the terminal of an instance, it reads
+// the ancestors of the leader. The daemon must not spend more than a few milliseconds on one
+// report.
 //
 // The idea: the daemon remembers the result for each process of the last report, and the ancestors
 // of each leader. A report mostly names processes that the previous report named. The daemon
-// examines the others in steps (`ProcessWorkQueue`), and posts the event after the last step. A
-// report that arrives meanwhile replaces the earlier report; the daemon keeps the results that it
-// already has.
+// examines the other processes in steps (`ProcessWorkQueue`). After the last step, it reports the
+// windows to the scheduler. If a new report arrives during the steps, it replaces the earlier
+// report, and the daemon keeps the results that it already has.
 //
 // Why this is right: a report contains all windows, so the last report is sufficient. If a process
 // belongs to no instance, the daemon examines it again after an instance has been added. If the
@@ -27,7 +28,7 @@ final class WindowReports {
   private let focusMoved: (UInt32) -> Void
   private let post: (Event) -> Void
   private var sessions: [UInt32: SessionWindows] = [:]
-  /// Adopts programs because of their windows; nil while the daemon starts.
+  /// Adopts programs whose windows belong to no application; nil while the daemon starts.
   var adoption: DesktopAdoption?
 
   private var membership: InstanceMembership { processes.membership }
@@ -110,8 +111,8 @@ final class WindowReports {
     return session.isPending
   }
 
-  /// Returns the ancestors of a leader that has a terminal. Returns none for a leader without a
-  /// terminal, because its instance cannot belong to the window of another process.
+  /// Returns the ancestors of a leader that has a terminal. One of them may be the terminal
+  /// emulator, in whose window the instance appears. Returns none for a leader without a terminal.
   private func terminalAncestors(
     of instance: InstanceProcesses
   ) throws(SystemError) -> [ProcessIdentity] {
@@ -129,7 +130,7 @@ final class WindowReports {
     adopt(session, of: uid)
   }
 
-  /// Considers for adoption the programs of those windows that belong to no application.
+  /// For each window that belongs to no application, considers whether to adopt its program.
   private func adopt(_ session: SessionWindows, of uid: UInt32) {
     guard let adoption else { return }
     for window in session.takeUnconsidered(where: adoption.chooses) {
@@ -153,7 +154,7 @@ final class WindowReports {
     let running = Set(processes.instances.values.lazy.filter { $0.uid == uid }.map(\.id))
     session.forgetEnded(except: running)
     var visibilities = session.ownWindows()
-    // An instance without a window of its own belongs to the window of its terminal.
+    // An instance that never had a window of its own appears in the window of its terminal.
     let shown = session.visibilityByProcess()
     var atTerminals: [InstanceID: WindowVisibility] = [:]
     for id in running where !session.hadWindow.contains(id) {

@@ -19,7 +19,7 @@ package struct PNGImage: Hashable {
 
   /// Reads the signature and IHDR, and finds the chunks up to IEND.
   ///
-  /// - Throws: The problem, as a text that completes "it is".
+  /// - Throws: The problem. Its description continues a sentence that begins with "it is".
   package init(_ bytes: [UInt8]) throws(PNGProblem) {
     try self.init(header: bytes)
     try Self.checkChunks(bytes)
@@ -95,8 +95,8 @@ package struct PNGImage: Hashable {
   }
 }
 
-/// The reason why bytes are not a PNG image that the daemon keeps. The description completes "it
-/// is", and says what would be right.
+/// The reason why the daemon does not accept bytes as a PNG image. The description continues a
+/// sentence that begins with "it is".
 package enum PNGProblem: Error, Hashable, CustomStringConvertible {
   case noSignature
   case noHeader

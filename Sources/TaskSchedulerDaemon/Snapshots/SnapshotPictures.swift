@@ -16,8 +16,8 @@ final class SnapshotPictures {
 
   /// Returns the content of a descriptor that an application has passed. Never blocks.
   ///
-  /// - Throws: The reason why the descriptor has no usable picture, as a text that completes "it
-  ///   is".
+  /// - Throws: The reason why the daemon cannot use the picture. Its description continues a
+  ///   sentence that begins with "it is".
   static func content(of descriptor: borrowing FileDescriptor) throws(SnapshotRefusal) -> [UInt8] {
     let bytes: [UInt8]
     do throws(MemoryFileRefusal) {
@@ -70,8 +70,8 @@ struct OpenPicture: ~Copyable {
   let image: PNGImage
 }
 
-/// The reason why a descriptor has no picture that the daemon can keep. The description completes
-/// "it is".
+/// The reason why the daemon cannot use a picture that an application has passed. The description
+/// continues a sentence that begins with "it is".
 enum SnapshotRefusal: Error, CustomStringConvertible {
   case file(MemoryFileRefusal)
   case image(PNGProblem)

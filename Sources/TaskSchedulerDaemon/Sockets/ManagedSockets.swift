@@ -7,13 +7,12 @@ import TaskSchedulerCore
 ///
 /// For each application, a separate epoll descriptor collects the edge-triggered events of the
 /// connections. The event loop watches this epoll descriptor only while the application is
-/// suspended, so that data that arrives while the application runs does not wake the daemon. If the
-/// application has not read this data, the daemon reports the data when it suspends the
-/// application. A daemon reports no data twice; after a restart, the next daemon may repeat a
-/// report.
+/// suspended. Data for a running application therefore does not wake the daemon. If such data is
+/// still unread when the daemon suspends the application, the daemon then reports it. A daemon
+/// reports no data twice; after a restart, the next daemon may repeat a report.
 ///
-/// The daemon does not keep a connection open (``SocketWatch``). A connection ends when the
-/// application closes it, and no connection outlives the application.
+/// The daemon's watch does not keep a connection open (``SocketWatch``). A connection ends when the
+/// application closes it, at the latest when the application ends.
 final class ManagedSockets {
   /// Reports the ready sockets of an instance, in the order in which the application handed them
   /// over.

@@ -29,7 +29,8 @@ final class Database {
 
   // MARK: Statements
 
-  /// Runs the statements of a text without keeping them. Discards their results.
+  /// Runs the statements in a script, and discards their results. Unlike the other functions, it
+  /// does not keep the compiled statements.
   func execute(_ script: String) throws(DatabaseError) {
     let code = sqlite3_exec(connection, script, nil, nil, nil)
     if code != SQLITE_OK { throw DatabaseError(code: code, of: connection, tried: script) }
@@ -100,9 +101,10 @@ final class Database {
     }
   }
 
-  /// Switches to a write-ahead log that no other process can read.
+  /// Switches to a write-ahead log and to exclusive locking, so that no other process can use the
+  /// database.
   ///
-  /// SQLite keeps the mode in the file if it can write the file.
+  /// Throws if SQLite cannot switch, for example because the file is read-only.
   func useWriteAheadLog() throws(DatabaseError) {
     // Exclusive locking must precede WAL mode. Otherwise SQLite creates an index in shared memory.
     try execute("PRAGMA locking_mode = EXCLUSIVE")

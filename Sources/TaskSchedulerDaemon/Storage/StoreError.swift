@@ -24,7 +24,7 @@ struct StoreError: Error, Hashable, CustomStringConvertible {
   var description: String { message }
 }
 
-// The parameter `contents` names the contents of the store in the plural: `notifications`.
+// The parameter `contents` names the contents of the store in the plural, such as `notifications`.
 extension StoreError {
   init(_ error: SystemError, _ path: String, contents: String) {
     let isFull = error.errno == ENOSPC || error.errno == EDQUOT

@@ -40,8 +40,8 @@ final class StoreFile<Schema: StoreSchema> {
     try boundLog()
   }
 
-  /// Makes SQLite checkpoint the WAL when the WAL reaches a quarter of the reserve's size, but at
-  /// least 16 KiB and at most 1 MiB. The WAL exceeds this size by at most one transaction.
+  /// Makes SQLite checkpoint the WAL when the WAL reaches a limit: a quarter of the reserve's size,
+  /// at least 16 KiB and at most 1 MiB. The WAL exceeds this limit by at most one transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
     try attempt { () throws(DatabaseError) in
@@ -165,16 +165,16 @@ final class StoreFile<Schema: StoreSchema> {
     }
   }
 
-  /// Checkpoints and truncates the WAL, and allocates the reserve again. Truncating the WAL frees
-  /// more space than its pages take in the database. The allocation fails if another program has
-  /// taken the space.
+  /// Checkpoints and truncates the WAL, and allocates the reserve again. This is possible because
+  /// truncating the WAL frees more space than the checkpoint adds to the database. The allocation
+  /// fails if another program has taken the space.
   private func restoreReserve() {
     try? checkpoint()
     reserve.allocate()
   }
 
-  /// Checkpoints the whole WAL into the database. SQLite ignores a damaged WAL from the damaged
-  /// frame on, without an error.
+  /// Checkpoints the whole WAL into the database. If a frame of the WAL is damaged, SQLite ignores
+  /// this frame and all later frames without an error.
   func checkpoint() throws(StoreError) {
     try attempt { () throws(DatabaseError) in try database.checkpoint() }
   }

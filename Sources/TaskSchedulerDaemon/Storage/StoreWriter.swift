@@ -18,7 +18,7 @@ protocol WritableStore: AnyObject, SendableMetatype {
   func apply(_ changes: [Change]) throws(StoreError) -> Outcome
 }
 
-/// Writes to a store on a thread, so that the event loop does not wait for the disk.
+/// Uses a thread to write to a store, so that the event loop does not wait for the disk.
 ///
 /// The thread runs while there are jobs. Meanwhile no other thread uses the store. The thread
 /// writes the jobs in the order in which they were added. Waiting jobs share one transaction and

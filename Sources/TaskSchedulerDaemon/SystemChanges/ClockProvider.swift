@@ -20,8 +20,8 @@ final class ClockProvider: SystemChangeProvider {
   }
 
   /// The largest difference of the offset that does not count as a change, in nanoseconds. The
-  /// error of a reading is far smaller. Smaller steps of the clock add up, because the provider
-  /// compares with the last report.
+  /// error of a reading is far smaller. The provider compares with the offset in the last report,
+  /// so several smaller steps together can count as a change.
   static let toleranceNanoseconds: UInt64 = 1_000_000
 
   /// - Parameters:

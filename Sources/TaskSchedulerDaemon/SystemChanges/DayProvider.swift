@@ -2,13 +2,13 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A provider that reports a new day in the machine's time zone, when the date differs from the
-/// last reported date.
+/// A provider that reports when the date in the machine's time zone differs from the last reported
+/// date.
 ///
 /// After a sleep across several midnights, the provider sends one report. It also sends a report if
-/// a new setting of the clock or the zone changes the date, in either direction. The provider waits
-/// for the next midnight in CLOCK_BOOTTIME. It compares the date again when the clock or the zone
-/// has changed (``reconsider()``).
+/// the date changes, forwards or backwards, because the user sets the clock or the zone. The
+/// provider sets a timer on CLOCK_BOOTTIME for the next midnight. When the clock or the zone has
+/// changed, it compares the date and sets the timer again (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
   private let loop: EventLoop
@@ -80,7 +80,8 @@ extension MachineZone {
     let midnight = Int64(day(at: second).number + 1) * LocalTime.secondsPerDay
     guard let rules else { return midnight }
     let first = rules.firstMoment(showing: midnight)
-    // After a clock change back across midnight, the date begins a second time.
+    // At the end of daylight saving time, the clock may go back across midnight. Midnight then
+    // comes a second time.
     return first > second ? first : second + (midnight - local)
   }
 

@@ -30,9 +30,9 @@ final class SystemChangeProviders {
   ///
   /// - Parameters:
   ///   - report: Called for each change.
-  ///   - clockSet: Called with the wall clock's new offset in nanoseconds (see
-  ///     `WallClock.offset()`). The call precedes the report of the change and of a resulting new
-  ///     day, because wall-clock times now correspond to other instants.
+  ///   - clockSet: Called after the wall clock was set, with its new offset in nanoseconds (see
+  ///     `WallClock.offset()`). Wall-clock times now correspond to other instants, so this call
+  ///     comes before `report` is called for the clock and for a new day.
   init(
     loop: EventLoop, log: Log, locations: Locations = Locations(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void

@@ -20,8 +20,8 @@ final class TimeZoneProvider: SystemChangeProvider {
     init() throws(SystemError) { watch = try DirectoryWatch() }
   }
 
-  /// - Parameter rulesChanged: Called after each report. Also called without a report if only the
-  ///   rules of the zone may have changed.
+  /// - Parameter rulesChanged: Called when the zone, or only its rules, may have changed. If the
+  ///   provider reports a new zone, this call follows the report.
   init(
     loop: EventLoop, etc: String, report: @escaping SystemChangeReport,
     rulesChanged: @escaping () -> Void

@@ -56,9 +56,9 @@ struct DescriptorStore {
   /// Stores descriptors that take 10 to 20 ms each to close. Replaces the descriptors that an
   /// earlier call stored.
   ///
-  /// When the last copy of a watch of files or of a pressure trigger is closed, the kernel waits
-  /// until all CPUs have passed a quiescent state (RCU). If systemd had no copy, the kernel would
-  /// report the end of the daemon only after that wait.
+  /// When the last copy of an inotify descriptor or of a pressure trigger is closed, the kernel
+  /// waits until all CPUs have passed a quiescent state (RCU). If systemd had no copy, the kernel
+  /// would report the end of the daemon only after that wait.
   func save(slowToClose numbers: [Int32]) {
     remove(Self.slowToCloseName)
     for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
@@ -92,7 +92,8 @@ struct DescriptorStore {
     var sockets: [InstanceID: [UInt64: Int32]] = [:]
     /// The pictures of the application switcher.
     var pictures: [SnapshotID: Int32] = [:]
-    /// The watches and triggers of the previous daemon. This daemon only closes them.
+    /// The inotify descriptors and pressure triggers of the previous daemon. This daemon only
+    /// closes them.
     var slowToClose: [Int32] = []
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }

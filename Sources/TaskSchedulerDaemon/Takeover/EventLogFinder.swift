@@ -9,8 +9,9 @@ final class FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// The processes that the dead daemon may have left stopped, according to the readable parts of
-  /// this and of newer event logs; nil if all these event logs are undamaged.
+  /// The processes that a dead daemon may have left stopped, according to newer event logs, which
+  /// are unusable, and to this event log if it is damaged. nil if this event log is the newest and
+  /// is undamaged.
   let unclear: Leftovers?
 
   init(number: UInt64, file: MappedEventLog, replay: Replay, unclear: Leftovers?) {
@@ -89,7 +90,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Adds to `unclear` the stopped processes that a partly or completely unusable event log names.
+  /// Adds to `unclear` the stopped processes that a damaged or unusable event log names.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout Leftovers?) {
     unclear = unclear ?? Leftovers()
     if let left = try? Leftovers(bytes, boot: boot) { unclear?.add(left) }

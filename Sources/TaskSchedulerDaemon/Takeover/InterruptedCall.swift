@@ -32,13 +32,13 @@ struct InterruptedCall {
     }
   }
 
-  /// Returns true if the new daemon cannot know whether the client received a reply. Receives the
-  /// call's message from the socket if the event log contains the call's event, but the previous
-  /// daemon did not receive the message.
+  /// Returns true if the new daemon cannot know whether the client received a reply. If the event
+  /// log contains the call's event, but the call's message is still in the socket, removes the
+  /// message from the socket.
   ///
   /// The function records the progress of the call in the event log at once. This daemon may die
-  /// before it serves another call. Without the record, the next daemon would then mistake the
-  /// client's next message and the next event for those of this call.
+  /// before it serves another call. The next daemon would then take the client's next message for
+  /// the message of this call, and the next event for the event of this call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {
@@ -67,8 +67,9 @@ struct InterruptedCall {
     return !isKnown
   }
 
-  /// Receives the rest of a message part from the socket if the event log contains the part. If the
-  /// event log does not contain the part, the previous daemon received nothing of it.
+  /// Completes the receipt of a message part. If the event log contains the part, removes those of
+  /// its bytes that are still in the socket. Otherwise, leaves all bytes of the part in the socket:
+  /// the previous daemon had not begun to remove them.
   ///
   /// - Returns: False if the rest could not be received.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {

@@ -11,8 +11,8 @@ import TaskSchedulerWire
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// The streams have changed. The first report follows when the server has sent its streams, or
-    /// when no server listens.
+    /// The streams have changed. The monitor also reports them once after its start, when the
+    /// server has sent its streams, or when no server listens.
     case streams(AudioStreams)
     /// The monitor cannot reach the audio server, and waits for it.
     case unreachable(AudioFailure)

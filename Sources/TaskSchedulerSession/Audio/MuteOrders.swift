@@ -1,4 +1,5 @@
-/// The orders to mute a stream, or to end its mute, that no list of streams has confirmed yet.
+/// The outstanding orders to mute a stream or to end its mute: no list of streams has confirmed
+/// them yet.
 ///
 /// The connection to the audio server may end before the server has carried out an order. The agent
 /// therefore keeps each order until a list shows its result. After a new connection, the agent

@@ -26,7 +26,8 @@ struct VolumeOrders {
     /// The maximum number of volumes in `earlier`.
     static let earlierMax = 4
 
-    /// Returns whether the order is still outstanding if a list shows this volume of the stream.
+    /// Returns whether a list in which the stream has the volume `listed` leaves the order
+    /// outstanding.
     func isOutstanding(at listed: Int) -> Bool {
       let isEarlier = earlier.contains { AudioVolumeChange.isSame($0, listed) }
       return isSent ? isEarlier && !AudioVolumeChange.isSame(volume, listed) : isEarlier

@@ -143,7 +143,7 @@ final class DaemonLink {
     sendReports()
   }
 
-  /// Reports a location that the daemon has ordered.
+  /// Reports a location as soon as the daemon can receive a report.
   func add(_ location: SessionInterface.Location) {
     locations.add(location)
     sendReports()
@@ -227,9 +227,9 @@ final class DaemonLink {
       problem = reason
       report(.unreachable(reason))
     }
-    // No timer is necessary if the socket is missing, or still refuses after `attemptsMax` retries.
-    // The watch, which began before the attempt, reports the next socket. No watch runs if the
-    // second connection failed.
+    // If the socket is missing, or still refuses after `attemptsMax` retries, the watch reports the
+    // next socket, and no timer is necessary. If only the second connection failed, the watch has
+    // already stopped, so the timer is necessary.
     if isWatching, case .failed(let error) = reason {
       if error.isMissing { return }
       // A process that has exited left the socket file behind.

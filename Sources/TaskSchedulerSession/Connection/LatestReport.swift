@@ -6,7 +6,7 @@ struct LatestReport<Value: Equatable> {
   /// The version that the daemon knows; nil if it knows none.
   private var reported: Value?
 
-  /// Whether the daemon does not know the newest version.
+  /// Whether the daemon must still receive the newest version.
   var isDue: Bool { value != reported }
 
   /// Sets the newest version; nil if nothing is known any more.

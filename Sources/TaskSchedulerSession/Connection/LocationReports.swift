@@ -18,7 +18,7 @@ struct LocationReports {
 
   mutating func update(isAvailable: Bool) { source.update(isAvailable) }
 
-  /// Adds a location that the daemon has ordered.
+  /// Adds a location, which replaces a location that was not sent.
   mutating func add(_ location: SessionInterface.Location) { self.location = location }
 
   /// Drops the location that waits to be sent, because the daemon no longer needs locations.

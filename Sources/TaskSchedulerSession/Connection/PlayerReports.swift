@@ -4,8 +4,9 @@ import TaskSchedulerWire
 ///
 /// A program can call a player thousands of times a second, and each report wakes the daemon. For
 /// each player, at most one call waits to be reported, and the agent drops further calls. But a
-/// command replaces a waiting read, because a command resumes the player for longer. After a pause,
-/// the agent sends the first reports at once, and then one report in each ``ReportPace/interval``.
+/// command replaces a waiting call that only reads, because the daemon resumes the player for
+/// longer to handle a command. After a pause, the agent sends the first reports at once, and then
+/// one report in each ``ReportPace/interval``.
 struct PlayerReports {
   /// The contents of a report.
   enum Report: Equatable {

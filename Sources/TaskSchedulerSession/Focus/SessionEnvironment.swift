@@ -11,8 +11,8 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// DISPLAY: the display of the X server, or of Xwayland in a Wayland session.
   package var display: String?
   /// The Unix sockets in DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in
-  /// ``runtimeDirectory``. Other transports are left out, because sd-bus would start programs for
-  /// them or wait for name servers.
+  /// ``runtimeDirectory``. Addresses with other transports are left out, because sd-bus would start
+  /// programs or wait for name servers to connect to them.
   package var busAddress: String?
   /// The Unix sockets in DBUS_SYSTEM_BUS_ADDRESS, or the socket of the machine's system bus; nil if
   /// the variable names no Unix socket.

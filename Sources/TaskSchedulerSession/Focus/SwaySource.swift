@@ -5,10 +5,9 @@ import TaskSchedulerWire
 /// A source of sway's windows, by sway's IPC.
 ///
 /// sway's events do not report everything that changed: a change of the workspace shows and hides
-/// windows without an event for each window. After an event, the source therefore requests the
-/// whole tree, once for all events that have arrived. The tree contains the changes of all events
-/// that arrive before the tree. An event that arrives between the request and the tree therefore
-/// needs no further request.
+/// windows without an event for each window. After one or more events, the source therefore
+/// requests the whole tree. If another event arrives before the tree, the tree already contains the
+/// change, and the source does not request the tree again.
 ///
 /// sway sends no event for a change of the layout (`layout tabbed`). The source notices the change
 /// at the next event.

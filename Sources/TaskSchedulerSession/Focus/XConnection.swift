@@ -44,7 +44,7 @@ final class XConnection {
   private let opened = SharedValue<Result<XServer, XFailure>?>(nil)
   private var server: XServer?
   private var source: DescriptorSource?
-  /// The requests without a reply, in their order.
+  /// The requests whose replies have not arrived, in the order in which they were sent.
   private var pending: [(sequence: UInt32, handler: ReplyHandler)] = []
 
   /// Starts connecting.
@@ -161,8 +161,8 @@ final class XConnection {
     case XCB_DESTROY_NOTIFY:
       let event = raw.assumingMemoryBound(to: xcb_destroy_notify_event_t.self).pointee
       return .mapping(window: event.window)
-    // Ignore all other events. One of them reports that a request without a reply has failed,
-    // because the window is gone.
+    // Ignore all other events, such as the error of a request that has no reply. Such a request
+    // fails if its window is gone.
     default: return nil
     }
   }

@@ -26,12 +26,13 @@ import TaskSchedulerWire
 final class GeoClueMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// Whether GeoClue is available. The first report follows when the bus has answered, or when no
-    /// bus listens.
+    /// GeoClue has become available or unavailable. The monitor also reports this once after its
+    /// start, when the bus has answered, or when no bus listens.
     case available(Bool)
     case location(SessionInterface.Location)
-    /// The agent cannot report the location. The monitor reports the same problem again only after
-    /// another problem or ``solved``, and an invalid location again only after a valid location.
+    /// The agent cannot report the location. The monitor repeats the report only after another
+    /// problem or after ``solved``. For an invalid location, it repeats the report only after a
+    /// valid location.
     case limited(GeoClueProblem)
     /// The agent can report the location again.
     case solved
@@ -43,7 +44,7 @@ final class GeoClueMonitor {
     /// The bus is starting GeoClue.
     case activating
     case client(GeoClueClient)
-    /// An attempt has failed. The next one follows when the timer expires.
+    /// An attempt has failed. The next attempt begins when the timer expires.
     case waiting
   }
 
@@ -214,7 +215,8 @@ final class GeoClueMonitor {
     switch attempt {
     case .none: break
     case .client: fail(nil)
-    // After the end of GeoClue, the reply of the bus or the timer leads to the next attempt.
+    // If `name` is nil, GeoClue has ended. The reply of the bus or the timer then begins the next
+    // attempt.
     case .activating, .waiting: if name != nil { endWaiting() }
     }
     proceed()

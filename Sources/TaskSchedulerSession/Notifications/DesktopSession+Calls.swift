@@ -73,8 +73,8 @@ extension DesktopSession {
     }
   }
 
-  /// Handles the end of a Notify call whose notification the daemon has withdrawn since the call.
-  /// If the service shows the notification, closes it by its id `name`. Otherwise, reports it as
+  /// Handles the end of a Notify call if the daemon has withdrawn the notification since the call.
+  /// If the service shows the notification, with the id `name`, closes it. Otherwise, reports it as
   /// closed.
   private func withdraw(_ id: NotificationKey, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id)) }

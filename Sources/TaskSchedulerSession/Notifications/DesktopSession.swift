@@ -87,7 +87,8 @@ final class DesktopSession {
     worker?.request()
   }
 
-  /// Withdraws a notification: closes it if a service shows it, and does not show it if it waits.
+  /// Withdraws a notification. If a service shows the notification, the service closes it. If it
+  /// waits to be shown, it is removed.
   ///
   /// - Parameter shown: the identity under which an earlier agent had shown it.
   func close(_ key: NotificationKey, shown: SessionInterface.ShownNotification?) {

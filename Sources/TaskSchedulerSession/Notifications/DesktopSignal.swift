@@ -7,7 +7,7 @@ enum DesktopSignal: Equatable {
   case closed(UInt32)
   /// The user has chosen an action; nil for the notification itself.
   case chosen(UInt32, action: String?)
-  /// The token with which the program that handles the activation may take the focus.
+  /// An activation token. The program that handles the activation may use it to take the focus.
   case token(UInt32, String)
   /// A dock, which shows badges, has started or exited.
   case dock(isRunning: Bool)

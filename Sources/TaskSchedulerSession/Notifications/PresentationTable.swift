@@ -43,8 +43,8 @@ struct PresentationTable {
     /// The notification that an earlier agent had shown. It is kept until the agent knows whether
     /// the same service still runs.
     var remembered: Remembered?
-    /// The notification that ``show(_:shownAs:)`` received last, to recognize it when the daemon
-    /// sends it again.
+    /// The notification that ``show(_:shownAs:)`` received last. With it, the table recognizes a
+    /// notification that the daemon sends again.
     var last: PresentedNotification?
   }
 

@@ -99,7 +99,8 @@ final class PlayerService {
           body throws(SystemError) in
           try body.append(interface)
           try PlayerProperty.append(changed, to: body)
-          // The last argument names the changed properties whose values are left out: none.
+          // The last argument lists the changed properties that are sent without a value. There are
+          // none.
           try body.append([String]())
         }
       } catch {

@@ -10,8 +10,8 @@ import TaskSchedulerWire
 final class RemoteControl {
   /// An event of the media players.
   enum Occurrence {
-    /// The players have changed. The first report follows when the bus has listed all its names, or
-    /// when no bus listens.
+    /// The players have changed. They are also reported once after the start, when the bus has
+    /// listed all its names, or when no bus listens.
     case players([MediaPlayer])
     /// A program other than the agent has called a player.
     case called(MediaPlayerCall)

@@ -9,8 +9,8 @@ struct ReportPace {
   private let interval: UInt64
   private let burst: UInt64
 
-  /// The instant at which the next report would be due if the earlier reports had been sent
-  /// ``interval`` apart, in nanoseconds since boot.
+  /// The instant at which the next report would be due if reports came strictly ``interval`` apart,
+  /// in nanoseconds since boot.
   private var due: UInt64 = 0
 
   /// - Parameters:

@@ -88,8 +88,7 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
-  /// The instances whose audio had to be muted before the current event. The event may end this
-  /// need.
+  /// The instances whose audio had to be muted at the end of the previous event.
   private var mutedBefore: Set<InstanceID> = []
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {

@@ -4,8 +4,8 @@ import TaskSchedulerCore
 ///
 /// The daemon lowers the volume of an application exactly while another application of the user
 /// plays with a ducking session, and restores each lowered volume (contract.md#audio-duck). A
-/// session ends when its `AudioGraceTime` has passed. Records name the right interrupter
-/// (contract.md#audio-takeover).
+/// session ends when its `AudioGraceTime` has passed. The record of an interruption contains the
+/// right interrupter (contract.md#audio-takeover).
 struct AudioSessionChecker: Checker {
   static let name = "audio sessions"
   /// The longest delay of a timer, in nanoseconds.

@@ -3,10 +3,10 @@ import TaskSchedulerCore
 /// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow
 /// (contract.md#keep-alive-bursts).
 ///
-/// A burst calls the handlers of several applications together. If no other event has woken the
-/// device, a burst comes when a handler can no longer wait, and at the earliest one shortest
-/// interval after the previous burst. In every case, a burst calls exactly the handlers that cannot
-/// wait for the next burst.
+/// A burst calls the handlers of several applications together. Unless another event has woken the
+/// device, a burst comes only when a handler can no longer wait. Since the previous burst, at least
+/// the shortest of all intervals has then passed. Every burst calls exactly the handlers that
+/// cannot wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 
@@ -14,12 +14,11 @@ struct BurstChecker: Checker {
     let interval: UInt64
     /// The start of the interval: the instant at which the handler was last set or called.
     var since: UInt64
-    /// Whether a call of the handler waits, or waited, for another callback. The checker does not
+    /// Whether the last call of the handler had to wait for another callback. The checker does not
     /// know to which burst such a call belongs.
     var isUnsure = false
     /// The allowed difference between ``since`` and the instant from which the planner counts the
-    /// interval. The checker computes this difference at each call, from the shortest interval of
-    /// all handlers.
+    /// interval. It depends on the shortest interval of all handlers at the last call.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
@@ -49,8 +48,8 @@ struct BurstChecker: Checker {
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     if case .notification(.fire) = effect { isFree = true }
-    // The device is awake: a waiting report of the location has resumed an application, or an
-    // application has become active because a phone call has ended.
+    // Both causes show that the device is awake: a report of the location has resumed an
+    // application, or the end of a phone call has activated or resumed one.
     if let (_, _, cause) = observed.transition(effect), [.location, .callEnded].contains(cause) {
       isFree = true
     }
@@ -90,13 +89,13 @@ struct BurstChecker: Checker {
   private mutating func checkBurst(_ observed: ObservedState) throws(Finding) {
     let now = observed.now
     guard let shortest = handlers.values.map(\.interval).min() else { return }
-    // A burst is measured from its planned instant, even if the machine woke late. That instant is
-    // up to 100 ms before a deadline.
+    // The planner counts intervals from the planned instant of a burst, even if the burst is
+    // slightly late. The planned instant is up to 100 ms before a deadline.
     let tolerance = min(observed.limits.wakeTolerance, shortest / 4) + 100 * Nanoseconds.millisecond
     let ran = called.compactMap { handlers[$0] }
     if !isFree {
       try require(
-        // The checker cannot see a second call for a handler whose call waits.
+        // If a call of a handler already waits, the checker does not see a second call.
         handlers.values.contains(where: \.isUnsure)
           || ran.contains { $0.due <= now + max(tolerance, $0.tolerance) },
         "a burst comes although all handlers could wait")

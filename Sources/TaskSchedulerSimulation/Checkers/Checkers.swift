@@ -9,7 +9,7 @@ struct Finding: Error {
 /// A check of one property of the contract against all events and effects.
 ///
 /// A checker derives the legal behavior from the contract and from ``ObservedState``. It does not
-/// ask the scheduler, so that it finds the scheduler's errors.
+/// ask the scheduler, because it would then repeat the scheduler's errors.
 protocol Checker {
   /// The name of the checker, which each of its violations contains.
   static var name: String { get }
@@ -111,8 +111,8 @@ public struct Checkers {
   }
 
   var policy: Policy { observed.policy }
-  /// The regions that applications may be told about. `isInside` tells whether the machine is in
-  /// the region, as far as the scheduler knows.
+  /// The monitored regions of the applications that may learn the location. `isInside` tells
+  /// whether the machine is in the region, as far as the scheduler knows.
   var monitoredRegions: [(key: ApplicationKey, region: Region, isInside: Bool?)] {
     observed.monitoredRegions
   }

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that no limit fires early (contract.md#never-early), and that no limit fires while a
 /// debugger is attached (contract.md#callback-debugger).
 ///
-/// If an operator or the user has ordered the end of an application, the limits of that end also
-/// apply while a debugger is attached.
+/// If an operator or the user terminates an application, the limits of this termination also apply
+/// while a debugger is attached.
 struct EarlyLimitChecker: Checker {
   static let name = "early limits"
 
@@ -33,7 +33,7 @@ struct EarlyLimitChecker: Checker {
     {
       return
     }
-    // A termination to free memory enforces no limit. `MemoryChecker` checks it.
+    // This kill frees memory and enforces no limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,
       instance.wasSuspendedAtEnd, !instance.isKilled
     {

@@ -62,8 +62,8 @@ struct EndChecker: Checker {
     }
   }
 
-  /// Returns whether the current event is a request to terminate an application that does not run,
-  /// and `end` is the right reply: the last end of that application.
+  /// Returns whether `end` is the right reply to the termination of an application that does not
+  /// run. The right reply is the last end of that application.
   private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
     guard let key = observed.event.terminatedApplication else { return false }
     return observed.byKey[key] == nil && end.reason == reasons[key]

@@ -24,9 +24,9 @@ struct FocusChecker: Checker {
   }
 }
 
-/// Checks that the application of a window that is visible without the focus is inactive
-/// (contract.md#session-visible). If no window has the focus, the application remains active for
-/// `FocusSettleTime`.
+/// Checks that an application is inactive if its window is visible but does not have the focus
+/// (contract.md#session-visible). If no window has the focus, the application that had the focus
+/// last remains active for `FocusSettleTime`.
 struct VisibleChecker: Checker {
   static let name = "visible windows"
   /// The longest delay of a timer, in nanoseconds.

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Checks that no foreground application is suspended, or killed to free memory
+/// Checks that the daemon neither suspends a foreground application nor kills one to free memory
 /// (contract.md#never-foreground).
 struct ForegroundChecker: Checker {
   static let name = "foreground"

@@ -3,8 +3,9 @@ import TaskSchedulerCore
 /// Checks that no keep-alive deadline is missed (contract.md#keep-alive-deadline).
 ///
 /// The daemon calls each handler before its interval ends, counted from the last call. If an
-/// earlier callback is outstanding (contract.md#callback-order), one call waits until that callback
-/// is acknowledged. The daemon calls only handlers that are set.
+/// earlier callback is outstanding (contract.md#callback-order), the call waits until that callback
+/// is acknowledged. At most one call of a handler waits. The daemon calls only handlers that are
+/// set.
 struct KeepAliveChecker: Checker {
   static let name = "keep-alive"
   /// The permitted delay after sleep or a restart of the daemon, in nanoseconds. At any other time,

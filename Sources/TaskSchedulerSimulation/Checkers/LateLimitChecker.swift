@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that no limit is late by more than the machine's own delay (contract.md#never-early).
+/// Checks that the daemon enforces each limit in time (contract.md#never-early). The permitted
+/// delay is that of the machine's timer.
 struct LateLimitChecker: Checker {
   static let name = "late limits"
   let slack: UInt64

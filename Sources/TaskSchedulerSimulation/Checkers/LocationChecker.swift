@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// Checks the requests about the location (contract.md#location): each receives the right reply or
-/// refusal, each promise is stored before the reply, and the user is asked about an application
-/// exactly once.
+/// Checks the requests about the location (contract.md#location). Each request receives the right
+/// reply or refusal. If the request requires a change to be stored, the reply comes after the
+/// change is stored. The user is asked about an application exactly once.
 struct LocationRequestChecker: Checker {
   static let name = "location requests"
 
@@ -24,8 +24,7 @@ struct LocationRequestChecker: Checker {
     case .location(.ask(let key, let isShown)):
       questions.append(.init(application: key, isShown: isShown))
     case .notify(let id, .region(let callback, let crossing, _)):
-      // At this event, the application is told of the crossing, so the event must also store the
-      // crossing.
+      // An event that reports a crossing to an application for the first time must also store it.
       guard let instance = observed[id],
         !instance.handledEvents.contains(where: { $0.id == callback })
       else { return }

@@ -25,8 +25,8 @@ struct MemoryChecker: Checker {
   /// The last measured sizes in bytes, and the instant of their request.
   private var dirty: [InstanceID: UInt64] = [:]
   private var dirtyAt: UInt64 = 0
-  // Whether the daemon would have been allowed, or required, to choose an application if the
-  // requested sizes had been available.
+  // While the daemon waits for sizes: whether it may (`mayChoose`) or must (`mustChoose`) choose an
+  // application when the sizes arrive.
   private var mayChoose = false
   private var mustChoose = false
   /// The application that was chosen last, and the instant until which the daemon may wait for its
@@ -205,8 +205,8 @@ struct MemoryChecker: Checker {
   /// there is no such reason.
   ///
   /// The pressure must have lasted for `MemoryWarningTime`, unless memory is critical. A
-  /// termination must be able to help: memory is short, or the pressure comes from the daemon's own
-  /// slice.
+  /// termination must also be able to help, because memory is short or because the pressure comes
+  /// from the daemon's own slice.
   private func reasonAgainst(_ observed: ObservedState) -> String? {
     var mayHelp = isShort(observed)
     switch observed.event {

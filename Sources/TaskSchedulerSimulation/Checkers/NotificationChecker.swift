@@ -16,7 +16,7 @@ struct NotificationChecker: Checker {
     /// The wall-clock time of the notification; nil if it fires at once.
     var firesAt: Int64?
     let repeats: Bool
-    /// The earliest instant from which a missing firing counts as late.
+    /// The instant before which the notification is not late, even if it was due earlier.
     var since: UInt64 = 0
     /// Whether the notification has fired and the daemon is computing its next time.
     var isFired = false
@@ -28,9 +28,10 @@ struct NotificationChecker: Checker {
   /// Transactions that the store has not answered.
   private var pending: [TransactionID: Pending] = [:]
   private var transactionLast: UInt64 = 0
-  /// The transaction whose result the event reports, and whether it was stored.
+  /// The transaction whose result the current event reports, and whether the store has written the
+  /// transaction.
   private var answered: (pending: Pending, isStored: Bool)?
-  /// Notifications that the current event stores as fired.
+  /// Notifications that the current event marks as fired in the store.
   private var firing: Set<NotificationID> = []
   /// The largest id of a notification so far.
   private var idLast: UInt64 = 0

@@ -32,8 +32,8 @@ struct RelaunchChecker: Checker {
   // MemoryQuietTime.
   private var pressedAt: UInt64 = 0
   private var isPressed = false
-  /// The latest instant until which the scheduler waits for an application that it ends to free
-  /// memory.
+  /// The latest instant until which the scheduler waits for the memory of the application that it
+  /// terminates.
   private var memoryEndsBy: UInt64 = 0
 
   init(slack: UInt64) { self.slack = slack }
@@ -148,8 +148,9 @@ struct RelaunchChecker: Checker {
     }
   }
 
-  /// Returns the instant by which the scheduler must consider the pressure over, if the kernel
-  /// reports no further pressure. One second covers the measurement of applications.
+  /// Returns the latest instant at which the scheduler may still assume memory pressure, if the
+  /// kernel reports no further pressure. The result includes one second for the measurement of
+  /// applications.
   private func memoryCalmBy(_ observed: ObservedState) -> UInt64 {
     max(pressedAt + quietTime(observed), memoryEndsBy, observed.floor) + Nanoseconds.second
   }

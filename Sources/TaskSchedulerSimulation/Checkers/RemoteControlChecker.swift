@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// Checks that a call to a media player lets the player run (contract.md#remote-control), that a
-/// read does so only once in `RemoteReadInterval` (contract.md#remote-read), and that nothing else
-/// resumes an application for remote control.
+/// Checks that a media player runs when another program calls it (contract.md#remote-control). A
+/// read resumes the player only once in `RemoteReadInterval` (contract.md#remote-read). Nothing
+/// else resumes an application for remote control.
 struct PlayerCallChecker: Checker {
   static let name = "player calls"
   /// The longest delay of a timer, in nanoseconds.
@@ -39,7 +39,7 @@ struct PlayerCallChecker: Checker {
 }
 
 /// Checks that a command reaches the application that was audible last, and no other
-/// (contract.md#remote-control), and that the player `taskschedd` stands for the right application
+/// (contract.md#remote-control). Also checks which application the player `taskschedd` represents
 /// (contract.md#remote-player).
 struct MediaCommandChecker: Checker {
   static let name = "media commands"

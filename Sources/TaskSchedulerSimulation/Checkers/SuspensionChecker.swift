@@ -68,8 +68,8 @@ struct SuspensionChecker: Checker {
     }
   }
 
-  /// Returns whether the suspension may wait for the launch limit, the limit of an event, the next
-  /// attempt, or the mute of the audio.
+  /// Returns whether the daemon may postpone the suspension: until the launch limit or the limit of
+  /// an event ends, until its next attempt to suspend, or until the audio is muted.
   private func mayWait(_ instance: ObservedInstance, _ observed: ObservedState) -> Bool {
     let launch = instance.launchDue.map { max($0, instance.launchDueLate) }
     let retry = instance.retryDueLate.map { max($0, instance.base) }

@@ -10,7 +10,8 @@ struct SwitcherChecker: Checker {
   static let name = "switcher"
 
   private var snapshots: [ApplicationKey: Snapshot] = [:]
-  /// The number of the last activation of each application in the switcher.
+  /// For each application in the switcher, the number of its last activation. A later activation
+  /// has a larger number.
   private var activations: [ApplicationKey: UInt64] = [:]
   private var activationLast: UInt64 = 0
   private var expected: Set<SnapshotID> = []

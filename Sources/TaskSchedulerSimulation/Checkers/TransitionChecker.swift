@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// Checks that states change only as in the contract's table, and only for the causes in the table
 /// (contract.md#states).
 ///
-/// At each seat, at most one application is active or becomes active. Of any two applications in
-/// the foreground of a seat, at least one has, or had, a window. An aware application that enters
-/// the foreground is inactive until it has acknowledged its launch or its entry.
+/// At each seat, at most one application is active or becomes active. If two applications are in
+/// the foreground of a seat, at least one of them has, or had, a window. An aware application that
+/// enters the foreground is inactive until it has acknowledged its launch or its entry.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 

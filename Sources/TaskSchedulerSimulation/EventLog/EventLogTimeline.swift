@@ -21,10 +21,10 @@ public struct EventLogTimeline {
   private var names: [InstanceID: ApplicationID] = [:]
   private var callbacks: [InstanceID: [CallbackID: CallbackKind]] = [:]
 
-  /// An instant after every event: a hundred years after boot.
+  /// An instant that is later than every event: a hundred years after boot.
   private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
 
-  /// Reads an event log of any boot.
+  /// Reads an event log, which need not be from the current boot.
   ///
   /// - Parameter bytes: The event log. The bytes may have any content.
   public init(_ bytes: UnsafeRawBufferPointer) throws(EventLogRefusal) {
@@ -37,7 +37,8 @@ public struct EventLogTimeline {
       if let instance = status.instance { names[instance.id] = status.key.id }
       note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
     }
-    // If the event log begins within an event, the remaining effects of that event come first.
+    // The event log may begin in the middle of an event. The remaining effects of that event then
+    // come first.
     for effect in start.effects { note(effect) }
     while violation == nil, let step = replay.next() { take(step, replay.scheduler) }
     damage = replay.damage

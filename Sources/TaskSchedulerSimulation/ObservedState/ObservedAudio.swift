@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// The audio of one instance, as its user's session agent reports it. Instants are in nanoseconds.
 struct ObservedAudio {
   var streams: [AudioStream] = []
-  /// The end of `AudioGraceTime`; nil while a stream is in use, and after that time.
+  /// The end of the current `AudioGraceTime`; nil at all other times.
   var graceDue: UInt64?
   /// The streams that the daemon has muted.
   var muted: Set<AudioStreamID> = []
@@ -53,22 +53,21 @@ struct ObservedAudioSessions {
   var managingRoles: Set<UserID> = []
   /// The streams that belong to no running instance and whose volumes the daemon is restoring.
   var returning: [AudioStreamID: (user: UserID, volume: LoweredVolume)] = [:]
-  /// The streams whose mutes the daemon is ending.
+  /// The streams that the daemon is unmuting.
   var unmuting: [AudioStreamID: UserID] = [:]
-  /// The streams that a report has shown as muted since the daemon last ordered their mute.
-  /// `seenLow` has the streams that a report has shown with a lowered volume since the daemon last
-  /// ordered the lower volume.
+  /// The streams that a report has shown as muted since the last order to mute them.
   var seenMuted: Set<AudioStreamID> = []
+  /// The streams that a report has shown with a lowered volume since the last order to lower it.
   var seenLow: Set<AudioStreamID> = []
-  /// For each user, the playback streams in the last report that have run so far.
+  /// For each user, the playback streams of the last report that run, or have run before.
   var known: [UserID: Set<AudioStreamID>] = [:]
-  /// For each stream that has not run yet, those changes of the daemon that the server remembered
-  /// when the stream began.
+  /// For each stream that exists but has not run yet, the daemon's changes that the server
+  /// remembered when it created the stream.
   var unstarted: [UserID: [AudioStreamID: ObservedMemory]] = [:]
   /// For each stream that was ever reported, the number of the entry in which the server remembers
   /// the stream's mute and volume.
   var memories: [AudioStreamID: UInt32] = [:]
-  /// The daemon's changes to ended streams, as the server remembers them, by the number of the
+  /// The daemon's changes to ended streams that the server still remembers, by the number of the
   /// server's entry.
   var remembered: [UserID: [UInt32: ObservedMemory]] = [:]
 
@@ -181,7 +180,7 @@ extension ObservedState {
     players.stale.insert(user)
   }
 
-  /// Discards the reports of agents that were lost `SessionGraceTime` ago.
+  /// Discards the reports of agents that have been disconnected for `SessionGraceTime`.
   func audioDeadlineReached() {
     for user in audio.agents.keys.sorted() {
       guard let lostAt = audio.agents[user] ?? nil, lostAt + limits.sessionGraceTime <= now
@@ -212,8 +211,8 @@ extension ObservedState {
     case .mute(let user, let ids):
       for instance in live where instance.key.owner == user {
         let own = instance.audio.audible.map(\.id).filter { ids.contains($0) }
-        // The order also concerns a stream that began muted because of the daemon, and so was never
-        // audible.
+        // The order may include a stream that was never audible: the server remembered the daemon's
+        // mute, so the stream began muted.
         instance.audio.muted.formUnion(instance.audio.streams.map(\.id).filter { ids.contains($0) })
         audio.seenMuted.subtract(own)
         for stream in instance.audio.streams where ids.contains(stream.id) {

@@ -213,7 +213,7 @@ extension ObservedState {
   }
 
   /// Returns the application that interrupts an instance: the one with the newest exclusive
-  /// session, if it began after the session of the instance.
+  /// session. Considers only sessions that began after the session of the instance.
   private func interrupter(
     of instance: ObservedInstance, _ cause: ObservedInterruption.Cause
   ) -> ApplicationKey? {

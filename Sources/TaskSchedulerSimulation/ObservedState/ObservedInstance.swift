@@ -45,9 +45,10 @@ final class ObservedInstance {
   /// The instant until which the instance may run for events that need no acknowledgement; nil if
   /// there is no such event.
   var unacknowledgedDue: UInt64?
-  /// The events that allow the instance to begin to play after it has acknowledged them.
+  /// The events that let the instance run for `AudioGraceTime` after their acknowledgement, so that
+  /// it can begin to play.
   var playEvents: Set<CallbackID> = []
-  /// The instants at which the times for the handled events end.
+  /// The instants until which the instance may run for events.
   var eventDues: [UInt64] { handledEvents.map(\.due) + (unacknowledgedDue.map { [$0] } ?? []) }
   var sockets: [SocketID] = []
   var isWatched = false

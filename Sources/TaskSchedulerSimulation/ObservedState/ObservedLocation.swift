@@ -3,11 +3,11 @@ import TaskSchedulerCore
 /// What the checkers know about a region that an application monitors.
 struct ObservedRegion {
   let region: Region
-  /// Whether the machine is inside, as the application knows or is about to be told; nil if no
-  /// location has decided the side.
+  /// Whether the machine is inside; nil if no location has decided this yet. The application knows
+  /// this side, or is about to be told.
   var isInside: Bool?
-  /// The side other than `isInside`, and the instant since which the latest locations show that
-  /// other side; nil if the latest location does not show it.
+  /// The opposite side, and the instant since which all locations show it; nil if the latest
+  /// location does not show the opposite side.
   var other: (isInside: Bool, since: Instant)?
 
   /// The least margin around the boundary, in meters.
@@ -68,7 +68,7 @@ struct ObservedLocationUse {
     var service: LocationService { region == nil ? .significantChanges : .regions }
   }
 
-  /// The location from which the next significant change counts.
+  /// The location from which the distance to the next significant change is measured.
   enum Reference {
     /// There is no location yet. The application is told the first one.
     case awaited
@@ -121,14 +121,14 @@ struct ObservedUserLocation {
   var look = Look.idle
   /// The delay after the last look that found no location, and the instant at which the delay ends.
   var retry: (delay: Duration, at: Instant)?
-  /// Whether a look may have begun with a burst of keep-alive handlers that the checkers cannot
-  /// see.
+  /// Whether a look may have begun unnoticed, because the checkers do not see every burst of
+  /// keep-alive handlers.
   var isUnsure = false
 
   var isLooking: Bool { if case .underWay = look { true } else { false } }
 
-  /// The maximum delay of a late location, in nanoseconds. If a location is older than the newest
-  /// one by this much or more, the clock of the source was corrected.
+  /// A location is late if it is older than the newest one by less than this, in nanoseconds. If it
+  /// is older by this or more, the clock of the source was corrected.
   private static let lateMax: Int64 = 600_000_000_000
 
   /// Returns whether a location of a source is late: not newer than the newest location, but older
@@ -166,7 +166,7 @@ struct ObservedLocations {
 
   var rules = LocationRules()
   var sources: Set<LocationSource> = []
-  /// The needs that the daemon last told the sources.
+  /// The needs in the daemon's last message to the sources.
   var needs = LocationNeeds()
   var applications: [ApplicationKey: ObservedLocationUse] = [:]
   var users: [UserID: ObservedUserLocation] = [:]
@@ -184,7 +184,8 @@ struct ObservedLocations {
   /// The reply that the event requires, and the request that receives it; nil if the reply comes
   /// later, or the event has no request.
   var reply: (request: RequestID, reply: Reply)?
-  /// Whether the checkers do not know if the event must be refused.
+  /// Whether the scheduler may refuse the event or carry it out. The checkers cannot know which is
+  /// right.
   var isReplyUnsure = false
   var changes: [Change] = []
   var questions: [Question] = []

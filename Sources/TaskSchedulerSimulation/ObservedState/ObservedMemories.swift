@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The mute and the lowered volume of a stream that come from the daemon, and that an audio server
-/// remembers for the next stream.
+/// The changes of the daemon that an audio server remembers for the next stream: a mute and a
+/// lowered volume.
 struct ObservedMemory {
   var isMuted = false
   var volume: LoweredVolume?
@@ -17,7 +17,8 @@ struct ObservedMemory {
     return ObservedMemory(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
   }
 
-  /// Removes the mute and the volume that `other` has, because they were undone.
+  /// Removes the mute if `other` has one, and the volume if `other` has one, because these changes
+  /// were undone.
   mutating func remove(_ other: ObservedMemory) {
     if other.isMuted { isMuted = false }
     if other.volume != nil { volume = nil }
@@ -26,8 +27,8 @@ struct ObservedMemory {
 
 // What audio servers remember (contract.md#audio-unmute, contract.md#audio-duck-restored).
 extension ObservedState {
-  /// Returns what the server remembers of streams that the daemon has changed and that have not
-  /// ended.
+  /// Returns the daemon's changes to streams that have not ended, by the number of the entry in
+  /// which the server remembers them.
   func heldMemories(of user: UserID) -> [UInt32: ObservedMemory] {
     var held: [UInt32: ObservedMemory] = [:]
     func add(_ memory: ObservedMemory, of id: AudioStreamID) {
@@ -74,7 +75,7 @@ extension ObservedState {
     let known = audio.known[user] ?? []
     audio.known[user] = Set(
       playing.filter { $0.isRunning || known.contains($0.id) }.map(\.id))
-    // A stream that has ended and one that has not may share an entry of the server, so the
+    // Two streams may share an entry of the server, even if only one of them has ended. The
     // daemon's changes to both count.
     let remembered = held.merging(audio.remembered[user] ?? [:]) { one, other in
       var both = one

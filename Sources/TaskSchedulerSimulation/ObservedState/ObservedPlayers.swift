@@ -25,8 +25,8 @@ struct ObservedPlayers {
   var all: [InstanceID: Player] = [:]
   /// What the agents show as the media player `taskschedd`.
   var presented: [UserID: RemotePlayer] = [:]
-  /// The users whose players no agent has reported since the loss of an agent or a restart of the
-  /// daemon.
+  /// The users whose players are not known: no agent has reported them since an agent disconnected
+  /// or the daemon restarted.
   var stale: Set<UserID> = []
 
   // MARK: The current event

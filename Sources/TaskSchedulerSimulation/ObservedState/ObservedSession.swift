@@ -233,8 +233,8 @@ extension ObservedState {
     activate(instance, isOrder: false)
   }
 
-  /// Records that a deadline was reached: discards the reports of agents that were lost
-  /// `SessionGraceTime` ago.
+  /// Records that a deadline was reached. Discards the reports of agents that have been
+  /// disconnected for `SessionGraceTime`.
   func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }

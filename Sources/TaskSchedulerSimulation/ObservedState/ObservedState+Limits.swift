@@ -58,8 +58,8 @@ extension ObservedState {
   }
 
   /// Records that another program resumed a suspended instance. The daemon suspends the instance
-  /// again. If the previous such resume was less than `SuspendRetryInterval` ago, the daemon first
-  /// waits for that interval.
+  /// again: at once, or after `SuspendRetryInterval` if another program has already resumed the
+  /// instance within this interval.
   func suspensionLost(_ instance: ObservedInstance) {
     guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
       instance.ending == nil
@@ -105,8 +105,8 @@ extension ObservedState {
     }
   }
 
-  /// Restarts the limit of an instance's callback, and those other limits of the instance that
-  /// expired while the daemon was down.
+  /// Restarts limits of an instance, because the daemon was down: the limit of the callback in
+  /// flight, and each other limit that expired in the meantime.
   func restartAfterAbsence(_ instance: ObservedInstance, since lastAlive: UInt64) {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }

@@ -88,7 +88,7 @@ extension ObservedState {
     return location.applications[key]?.authorization == .denied ? .user : nil
   }
 
-  /// Returns whether an application may be told locations by a service.
+  /// Returns whether a service may report locations to an application.
   func mayLocate(_ key: ApplicationKey, _ service: LocationService) -> Bool {
     locationAuthorization(of: key) == .authorized && denial(of: key, service) == nil
   }
@@ -210,7 +210,8 @@ extension ObservedState {
       || launches.values.contains { $0.key == key } || manifests.contains {
         $0.id == key.id && $0.owner == key.owner
       }
-    // The scheduler remembers some applications that have ended, so it may know this application.
+    // The scheduler also remembers some applications that have ended. The checkers do not know
+    // whether this application is one of them.
     location.isReplyUnsure = !isKnown
     if !isKnown, isRefused { return }
     if let request, let refusal = exceededQuota(key) {
@@ -223,9 +224,9 @@ extension ObservedState {
 
   // MARK: Decisions
 
-  /// Makes a change that can affect authorizations. If the authorization of an application differs
-  /// afterwards, records that the application must be told. Discards the waiting reports of an
-  /// application that is no longer authorized.
+  /// Makes a change that can affect authorizations. Records each application that must be told
+  /// because its authorization has changed. Discards the waiting reports of each application that
+  /// is no longer authorized.
   ///
   /// - Parameter key: The application that the change is about; nil if it is about several.
   private func changeAuthorizations(

@@ -198,8 +198,8 @@ extension ObservedState {
   }
 
   /// If a burst of keep-alive handlers, data or a notification has woken the machine, begins the
-  /// looks that are due soon. The checkers do not see a burst in which every called handler already
-  /// has a call that waits.
+  /// looks that are due soon. If a call of a handler already waits, the checkers do not see another
+  /// call, and may therefore miss a burst.
   func lookEarly() {
     let isUnsure = !location.hasWoken && live.contains(where: \.hasCallWaiting)
     guard location.hasWoken || isUnsure else { return }
@@ -220,7 +220,8 @@ extension ObservedState {
 
   // MARK: Needs
 
-  /// Returns what the sources must have been told; nil if the checkers cannot know it.
+  /// Returns the needs that the daemon must have reported to the sources; nil if the checkers
+  /// cannot know them.
   func rightfulNeeds() -> LocationNeeds? {
     var wanted: [UserID: LocationAccuracy] = [:]
     func want(_ accuracy: LocationAccuracy, _ user: UserID) {
@@ -245,7 +246,8 @@ extension ObservedState {
       accuracy: wanted.values.max(), users: users, watchesRadio: watchesRadio)
   }
 
-  /// The regions that applications may be told about, ordered by application and id.
+  /// The monitored regions of the applications that may learn the location, ordered by application
+  /// and id.
   var monitoredRegions: [(key: ApplicationKey, region: Region, isInside: Bool?)] {
     location.applications.keys.sorted().filter { mayLocate($0, .regions) }.flatMap { key in
       (location.applications[key]?.regions ?? [:]).values.sorted { $0.region.id < $1.region.id }

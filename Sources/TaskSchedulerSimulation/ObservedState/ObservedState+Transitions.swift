@@ -1,8 +1,7 @@
 import TaskSchedulerCore
 
 extension TransitionCause {
-  /// Whether an instance that this cause makes inactive becomes active later without another
-  /// request.
+  /// Whether an instance that becomes inactive for this cause is only on its way to active.
   var leadsToActive: Bool {
     switch self {
     case .interruption, .otherActivated, .shown, .unfocused, .locked, .call: false

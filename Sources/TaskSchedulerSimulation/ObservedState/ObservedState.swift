@@ -15,7 +15,8 @@ final class ObservedState {
   var launches: [InstanceID: Launch] = [:]
   /// Applications that a user or operator ended, and that have not run since then.
   var barred: Set<ApplicationKey> = []
-  /// As ``barred``, but without a manifest. The scheduler may have forgotten these applications.
+  /// Applications like those in ``barred``, but without a manifest. The scheduler may have
+  /// forgotten them.
   var possiblyBarred: Set<ApplicationKey> = []
   /// Applications that wait for their relaunch.
   private(set) var relaunching: Set<ApplicationKey> = []
@@ -25,8 +26,8 @@ final class ObservedState {
   var calls = ObservedCalls()
   var location = ObservedLocations()
   var now: UInt64 = 0
-  /// The last instant at which the machine woke, the daemon restarted or the limits changed. The
-  /// timer of a limit that had already passed could not fire before this instant.
+  /// The last instant at which the machine woke, the daemon restarted or the limits changed. A
+  /// limit that was already due could not be enforced before this instant.
   var floor: UInt64 = 0
 
   // The current event.

@@ -24,8 +24,8 @@ struct ObservedVolumes {
 
 // The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
-  /// Takes a report of a user's streams. Of the streams without a running instance, forgets those
-  /// that have ended and those whose volume the agent has restored.
+  /// Takes a report of a user's streams, and examines the streams that belong to no running
+  /// instance. Forgets such a stream if it has ended, or if the agent has restored its volume.
   func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
@@ -40,8 +40,8 @@ extension ObservedState {
     }
   }
 
-  /// Takes a report of the streams of an instance: forgets the volumes that the user has changed,
-  /// and remembers those of ended streams.
+  /// Takes a report of the streams of an instance. Forgets a lowered volume that the user has
+  /// changed. Records what the server remembers of ended streams.
   func takeVolumes(_ all: [AudioStreamID: AudioStream], of instance: ObservedInstance) {
     var volumes = instance.audio.volumes
     for stream in instance.audio.streams {

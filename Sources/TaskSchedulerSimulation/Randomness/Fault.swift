@@ -92,7 +92,7 @@ public struct Faults: Sendable {
     }
   }
 
-  /// Creates rates with which no fault happens.
+  /// Creates a rate of 0 for every fault.
   init() {}
 
   subscript(fault: Fault) -> Int { permille[fault] ?? 0 }

@@ -5,7 +5,7 @@ public struct Scenario: Equatable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// The time at which the timeline stops; nil to continue as long as events follow.
+  /// The time at which the timeline stops; nil if it continues until nothing more happens.
   public var end: Duration?
 
   /// An application and its behavior.
@@ -109,8 +109,7 @@ public struct ScenarioProblem: Error, Equatable, Sendable {
   public var column: Int
   /// The mistake, and what would be right.
   public var message: String
-  /// The wrong word, in place of which one of ``candidates`` is right; nil if the mistake is of
-  /// another kind.
+  /// The wrong word, if one of the ``candidates`` would be right in its place; otherwise nil.
   public var word: String?
   public var candidates: [String] = []
 }

@@ -25,7 +25,7 @@ struct ScenarioReader {
   private var scenario = Scenario()
   private var policyLine = 1
   private var time = Duration.zero
-  /// The sum of those time spans up to this line that count against ``spanMax``.
+  /// The sum of the time spans so far. ``spanMax`` limits this sum.
   private var passed = Duration.zero
   /// The policy after the steps so far.
   private var policyNow: Policy?
@@ -328,7 +328,7 @@ struct ScenarioReader {
     try words.next("the notification's name").text
   }
 
-  /// Reads a time span that does not count toward the sum that ``spanMax`` limits.
+  /// Reads a time span that ``passed`` does not include.
   private func span(
     _ words: inout ScenarioWords, _ what: String
   ) throws(ScenarioProblem) -> Duration {

@@ -62,7 +62,7 @@ extension ScenarioRunner {
     switch effect {
     case .need(let needs): turnReceiver(on: needs.accuracy != nil)
     case .store(let id, _, _): post(.location(.stored(id)))
-    // The users of a scenario answer by the actions `allow-location` and `deny-location`.
+    // The users of a scenario answer with the actions `allow-location` and `deny-location`.
     case .ask: break
     }
   }

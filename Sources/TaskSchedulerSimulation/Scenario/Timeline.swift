@@ -9,7 +9,7 @@ public struct Timeline: Equatable, Sendable {
 
   /// The maximum number of entries.
   public static let entriesMax = 100_000
-  /// The maximum number of handled instants, including those without an entry.
+  /// The maximum number of instants in a run, including those without an entry.
   public static let turnsMax = 100_000
   /// The maximum number of successive instants without an entry while no event is planned. Beyond
   /// this number, only timers without effects are left, such as repeated checks for a debugger, or

@@ -26,7 +26,7 @@ struct SimulatedAudio {
   /// The streams that the agent measures.
   var measured: Set<AudioStreamID> = []
   /// The streams that the agent has muted by orders of the daemon, and the volumes that it has
-  /// lowered. An agent that stops undoes both; one that dies cannot.
+  /// lowered. When the agent stops, it undoes both. When it dies, it undoes neither.
   var muted: Set<AudioStreamID> = []
   var lowered: [AudioStreamID: AudioVolumeChange] = [:]
 
@@ -295,7 +295,8 @@ extension Simulation {
     setVolumes(lowered.map { AudioVolumeChange($0.stream, from: $0.to, to: $0.from) }, of: user)
   }
 
-  /// Sends all orders again to an agent that has attached, or that the daemon has taken over.
+  /// Sends all orders again to an agent, because the agent has attached or a new daemon has taken
+  /// over its connection.
   func repeatOrders(to user: UserID) {
     guard isUp else { return }
     let orders = pump.scheduler.audioOrders(for: user)
@@ -326,7 +327,8 @@ extension Simulation {
     send(.audio(user, audioSnapshot(of: user)), of: user)
   }
 
-  /// Checks that no stream that has run is muted, except those of suspended applications.
+  /// Checks that no stream is muted, except the streams of suspended applications. Ignores streams
+  /// that have never run.
   func checkMutes() {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]

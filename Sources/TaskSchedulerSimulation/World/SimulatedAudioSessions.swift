@@ -15,7 +15,7 @@ extension Simulation {
       let unknown = InstanceID(1 << 40)
       return send(.application(.setAudioSession(request(nil), unknown, session)))
     }
-    // A late call is from a process that sent the call, and then ended.
+    // A late call may be from a process that has since ended or been stopped.
     let isLate = chance.happens(100)
     let callers = processes.indices.suffix(16).filter {
       processes[$0].instance != nil

@@ -106,7 +106,8 @@ struct SimulatedConfiguration {
 
   /// Returns whether an audio server itself lowers or pauses streams by their roles.
   ///
-  /// Most servers never do so. Some always do so, and some change at a restart of the server.
+  /// Most servers never do so, and some always do so. For the others, this may change when the
+  /// server restarts.
   func managesRoles(ofServer number: UInt64) -> Bool {
     var chance = SeededGenerator(seed: seed, .audioSessions, UInt64.max)
     switch chance.below(10) {

@@ -5,7 +5,7 @@ struct SimulatedLocation {
   var journey: SimulatedJourney
   /// Whether each source is available. The sources that are not in the dictionary do not exist.
   var sources: [LocationSource: Bool] = [:]
-  /// The needs that the daemon last told the sources.
+  /// The needs in the daemon's last message to the sources.
   var needs = LocationNeeds()
   /// A number that changes whenever the receivers are turned on or off. A planned fix with an
   /// earlier number does not happen.
@@ -47,7 +47,7 @@ enum PlannedLocationEvent {
   case sourceChange(LocationSource)
   /// A user answers the question about an application.
   case answer(ApplicationKey, LocationAuthorization)
-  /// An operator posts a location, and later `again` further ones.
+  /// An operator posts a location. Later, the operator posts `again` more locations.
   case post(SimulatedPlace, for: UserID?, again: Int)
   /// The simulation compares what the scheduler knows with the true position.
   case comparison

@@ -56,7 +56,7 @@ final class SimulatedLocationStore {
     let group = queue.keys.sorted().prefix(chance.happens(500) ? 1 : 1 + chance.below(8))
     for id in group {
       guard let (key, change) = queue.removeValue(forKey: id) else { continue }
-      // A change that is durable already does not fail when it comes again.
+      // The daemon may repeat a change that is already durable. The repetition does not fail.
       let fails = !durable.contains(id) && chance.happens(simulation.faults[.storeFails])
       if !fails { write(id, key, change) }
       simulation.schedule(
@@ -129,8 +129,8 @@ final class SimulatedLocationStore {
     }
   }
 
-  /// Checks that the scheduler monitors exactly the stored regions, and that a scheduler that reads
-  /// the store after a reboot does so, too.
+  /// Checks that the scheduler monitors exactly the stored regions. A new scheduler that reads the
+  /// store after a reboot must also monitor exactly these regions.
   func checkRegions(_ scheduler: Scheduler, at now: Instant) {
     var rebooted = Scheduler(policy: scheduler.policy.value)
     _ = rebooted.handle(.location(.loaded(stored)), at: now)

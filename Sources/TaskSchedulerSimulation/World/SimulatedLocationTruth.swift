@@ -29,16 +29,17 @@ struct LocationComparison {
   }
 }
 
-// No crossing is missed (contract.md#location-regions). The checkers know only the locations that
-// the scheduler received. This check knows the true position, and so it also finds looks that are
-// too rare.
+// Checks that the scheduler misses no crossing (contract.md#location-regions). The checkers know
+// only the locations that the scheduler received. This check knows the true position, so it also
+// reports a violation if the looks are too rare.
 extension Simulation {
   private static let comparisonInterval = 10 * Nanoseconds.second
-  /// The longest time from a crossing to its notice, without `RegionDwell`: a look begins at the
-  /// crossing, or 60 s after the last look. A receiver needs 10 s for each of two locations.
+  /// The longest time until the scheduler notices a crossing, apart from `RegionDwell`. The next
+  /// look begins at most 60 s after the crossing. A receiver needs 10 s for each of two locations.
   private static let noticeMax = 100 * Nanoseconds.second
-  /// The longest time until the next look: 15 min after a location or a failed look. Before these
-  /// 15 min, a posted location may replace those of the sources for `LocationFixTime`.
+  /// The longest time until the next look. First, a posted location may replace those of the
+  /// sources for `LocationFixTime`. The look then begins at most 15 min after the last location or
+  /// failed look.
   private static let lookMax = 1100 * Nanoseconds.second
   /// The distance from a boundary beyond which every location shows the right side. The greatest
   /// error of a receiver is 42 m, and the greatest margin is 60 m.
@@ -97,8 +98,8 @@ extension Simulation {
     guard let isInside = entry.isInside, isInside != entry.known,
       let trustedSince = location.comparison.trustedSince, trustedSince + Self.lookMax <= now
     else { return }
-    // If the scheduler has never known the right side, it has missed no crossing. It may then need
-    // the longer time until the next look.
+    // If the scheduler has never known the right side, it has not missed a crossing. It may then
+    // wait for the next look, so the limit is longer.
     let limit =
       entry.wasRight
       ? Self.noticeMax + Nanoseconds.of(checkers.policy.regionDwell) : Self.lookMax

@@ -20,7 +20,7 @@ extension Simulation {
   /// Lets an application make a request. The application may be suspended, may be terminating, or
   /// may no longer exist when the daemon receives the call.
   private func requestLocation(_ chance: inout SeededGenerator) {
-    // A late call is from a process that sent the call, and then ended.
+    // A late call may be from a process that has since ended or been stopped.
     let isLate = chance.happens(100)
     let callers = processes.indices.suffix(16).filter {
       processes[$0].instance != nil

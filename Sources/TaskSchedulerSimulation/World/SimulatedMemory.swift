@@ -10,8 +10,8 @@ struct SimulatedMemory {
   }
 }
 
-// Shortages of memory, drawn from the seed. They use a separate stream of random numbers, so that
-// the other actions of a seed do not depend on them.
+// Shortages of memory, drawn from the seed. They have a stream of random numbers of their own, so
+// that they do not change the other actions of the seed.
 extension Simulation {
   /// After some of the numbered actions, makes memory short or simulates a warning.
   func runShort(_ action: Int) {

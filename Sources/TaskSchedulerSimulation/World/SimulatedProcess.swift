@@ -130,7 +130,8 @@ enum PlannedEvent {
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// Repeating work ends. With `isLast`, the manifests are removed instead, which ends relaunches.
+  /// Work that would repeat forever ends. With `isLast`, relaunches and looks for a location end
+  /// instead.
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)

@@ -102,7 +102,8 @@ extension Simulation {
     let session = sessions[user] ?? SimulatedSession()
     let arrival = max(session.arrivalLast, now + lag)
     sessions[user, default: session].arrivalLast = arrival
-    // After the machine slept, messages can be late: planned for an instant before now.
+    // If the machine slept, earlier messages may still be in transit, although they were planned
+    // for an instant before now. This message must not overtake them.
     guard arrival > now || session.inTransit > 0 else { return post(.session(event)) }
     sessions[user]?.inTransit += 1
     schedule(after: arrival - now, .agentMessageArrives(event, of: user))

@@ -27,7 +27,7 @@ extension Simulation {
     }
   }
 
-  /// Checks that no stream is still lowered.
+  /// Checks that no volume is still lowered. Ignores streams that have never run.
   func checkVolumes() {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]

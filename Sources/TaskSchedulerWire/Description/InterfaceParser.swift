@@ -221,7 +221,8 @@ struct InterfaceParser {
     while let byte = peek() {
       if byte == UInt8(ascii: "#") {
         let line = commentLine()
-        // A comment at the end of a line of words belongs to those words, not to the next word.
+        // A comment that follows words on the same line belongs to those words, not to the next
+        // one.
         if newlines > 0 || start == 0 { lines.append(line) }
         newlines = 0
       } else if byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {

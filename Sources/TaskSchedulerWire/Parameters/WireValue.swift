@@ -37,8 +37,8 @@ public struct NoFields: WireStructure {
 public struct ReadingContext {
   /// What the decoder does with fields that the structure does not declare.
   enum UnknownFields {
-    /// Refuse the message. Calls use this, so that the daemon overlooks no mistyped field, and no
-    /// field that a newer client relies on.
+    /// Refuse the message. Calls use this, because the daemon must not overlook a mistyped field,
+    /// or a field that a newer client relies on.
     case refused
     /// Ignore the field. Replies use this, so that a client continues to work with a newer daemon.
     case ignored

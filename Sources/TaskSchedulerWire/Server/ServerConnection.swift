@@ -30,8 +30,8 @@ public struct ServerConnection {
     self.service = service
   }
 
-  /// Whether the owner has received a call, and has not passed its last reply to the connection
-  /// yet.
+  /// Whether the owner has received a call, but has not yet passed the last reply to the
+  /// connection.
   public var isBusy: Bool {
     switch state {
     case .busy: true

@@ -8,7 +8,7 @@ public final class Service: Sendable {
   public let url: String
   /// `org.varlink.service`, followed by the service's own interfaces.
   public let interfaces: [InterfaceDescription]
-  /// The full names of all methods, by length: the index of a list is the length of its names.
+  /// The full names of all methods. The list at index n contains the names that are n bytes long.
   /// Comparing a name with the few names of the same length is faster than hashing it.
   private let methods: [[String]]
 

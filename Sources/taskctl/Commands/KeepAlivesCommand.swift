@@ -41,7 +41,7 @@ struct KeepAlivesCommand: DaemonCommand {
         : KeepAliveTable.text(setters, .forStandardOutput()))
   }
 
-  /// Returns the sort key, which puts the earliest next call first.
+  /// Returns the sort key. The application with the earliest next call comes first.
   private static func place(_ application: ControlInterface.Application) -> (Int, String, Int) {
     (application.instance?.keepAlive?.plannedUSec ?? 0, application.application, application.owner)
   }

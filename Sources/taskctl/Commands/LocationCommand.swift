@@ -187,9 +187,8 @@ struct LocationCommand: ParsableCommand {
     if options.json { try Output.write(JSONOutput.line(output)) }
     let location = try connection.call(
       ControlInterface.GetLocation.self, .init(owner: target.owner), timeout: answerTimeout)
-    // If several users have an application with this id, and the command names no owner, the daemon
-    // has stored the decision for the caller's application. The warning must not be about another
-    // user's application, so there is no warning in this case.
+    // If the command names no owner, `uses` may contain applications of several users. taskctl then
+    // prints no warning, because the warning could be about another application than the caller's.
     let uses = location.uses.filter { $0.application == target.application }
     if let use = uses.first, uses.count == 1, use.authorization != authorization {
       let reason =

@@ -86,8 +86,8 @@ struct LogCommand: ParsableCommand {
     try run(journalctl)
   }
 
-  /// Returns a connection to the daemon; nil if the connection fails and journalctl may still show
-  /// the records.
+  /// Returns a connection to the daemon. Returns nil if the connection fails but journalctl may
+  /// still show the records.
   private func daemon() throws -> Connection? {
     do {
       return try options.connect()

@@ -139,7 +139,7 @@ struct NotificationsCommand: ParsableCommand {
     }
   }
 
-  /// Returns the notification with this id, which is the first on the page that begins at the id.
+  /// Returns the notification with this id: the first one on the page that begins at the id.
   static func find(
     _ id: Int, _ connection: Connection
   ) throws -> ControlInterface.ApplicationNotification {

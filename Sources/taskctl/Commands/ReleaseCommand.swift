@@ -106,8 +106,8 @@ struct ReleaseCommand: ParsableCommand {
   /// Whether systemd restarts the daemon of the unit that runs this command.
   ///
   /// With Restart=on-failure, systemd restarts a daemon that was killed, crashed or hung. Exit code
-  /// 75 requests a restart. After any other exit code, the next daemon is likely to exit too, so
-  /// the command resumes the applications.
+  /// 75 requests a restart. For any other exit code, this property is false, because the next
+  /// daemon is likely to exit too. The command then resumes the applications.
   private static var isRestarted: Bool {
     func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     return switch environment("SERVICE_RESULT") {
@@ -121,10 +121,10 @@ struct ReleaseCommand: ParsableCommand {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/event-log"
   }
 
-  /// The event logs to read, with the lock that their daemon holds while it runs.
+  /// The event logs to read, and the daemon that wrote them.
   private struct EventLogs {
     var paths: [String]
-    /// The lock file; nil if there is none.
+    /// The lock file, which the daemon holds while it runs; nil if there is none.
     var lock: String?
     /// The socket of the daemon that wrote the event logs.
     var socket: String
@@ -145,14 +145,14 @@ struct ReleaseCommand: ParsableCommand {
       }
       throw Self.unreadable("there is no \(path)")
     }
-    // The socket of the daemon that wrote the event logs. It is beside their directory, unless the
-    // options name a socket.
+    // By default, the socket of a daemon is beside the directory of its event logs. The options may
+    // name another socket.
     func socket(besideFolder directory: String) -> String {
       eventLog == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
     }
     if facts.isRegularFile {
       let directory = Self.parent(of: path)
-      // A copied event log has no lock beside it, and no daemon uses it.
+      // A copy of an event log has no lock beside it, and needs none: no daemon uses the copy.
       let lock = directory + "/lock"
       return EventLogs(
         paths: [path], lock: FileStatus(path: lock) == nil ? nil : lock,
@@ -267,8 +267,8 @@ struct ReleaseCommand: ParsableCommand {
 }
 
 extension LoweredPriority {
-  /// Creates the item from its form in the event log. Returns nil for a kind of priority that this
-  /// version does not know.
+  /// Creates the lowered priority that the event log describes. Returns nil for a kind of priority
+  /// that this version does not know.
   fileprivate init?(_ held: DaemonState.Lowered) {
     guard let kind = PriorityKind(rawValue: held.kind) else { return nil }
     self.init(

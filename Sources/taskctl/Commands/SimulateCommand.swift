@@ -110,7 +110,7 @@ struct SimulateCommand: ParsableCommand {
     }
   }
 
-  /// The first option on the command line that has an effect only with `--seeds`.
+  /// An option of the command line that has an effect only with `--seeds`; nil if there is none.
   private var seedOption: String? {
     let isGiven = [
       ("--first", first != nil), ("--jobs", jobs != nil), ("--actions", actions != nil),

@@ -44,8 +44,8 @@ struct TerminateCommand: DaemonCommand {
     if !options.json, let detail = output.end?.detail { try Output.write("  \(detail)\n") }
   }
 
-  /// Sends the call without waiting for its answer. Another call first determines whether the
-  /// daemon knows the application, so that the command fails for a mistyped id.
+  /// Sends the call without waiting for its answer. Before that, asks the daemon for the
+  /// application, so that the command fails for a mistyped id.
   private func start(
     _ input: ControlInterface.Terminate.Input, on connection: Connection
   ) throws {

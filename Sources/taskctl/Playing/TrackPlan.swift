@@ -11,11 +11,11 @@ struct TrackPlan {
   }
 
   private enum Pace {
-    /// At the times of the points.
+    /// The times of the points.
     case times
     /// A point each second.
     case seconds
-    /// At a speed in meters per second, with a location each second.
+    /// A speed in meters per second, with one location per second.
     case speed(Double, Path)
   }
 
@@ -135,8 +135,8 @@ private struct Path {
     }
   }
 
-  /// Returns the index of the point before a place, and the place as a fraction of the way to the
-  /// next point.
+  /// Returns the place at a distance from the start: the index of the point before it, and the
+  /// fraction of the way from there to the next point.
   func place(at distance: Double) -> (index: Int, fraction: Double) {
     // Search for the first point that is not before the place.
     var (low, high) = (0, distances.count - 1)
@@ -149,8 +149,8 @@ private struct Path {
     return (low - 1, (distance - start) / (end - start))
   }
 
-  /// Returns the place at a fraction of the way between two places. The way crosses the meridian
-  /// at 180 degrees if that is shorter.
+  /// Returns the place at a fraction of the shorter way between two places. This way may cross the
+  /// meridian at 180 degrees.
   static func coordinate(
     from one: Coordinate, to other: Coordinate, _ fraction: Double
   ) -> Coordinate {

@@ -152,6 +152,6 @@ enum TaskTable {
 }
 
 extension ControlInterface.Application {
-  /// Whether the daemon has never seen an instance, so that the state has no start time.
+  /// Whether the daemon has never seen an instance. In this case, the state has no start time.
   var hasNeverRun: Bool { state == .notRunning && lastEnd == nil }
 }

@@ -14,10 +14,10 @@ enum JSONOutput {
     "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
   ]
 
-  /// Returns the text with a newline, without the fields that are null.
+  /// Returns the value as one line of JSON, with a newline and without the fields that are null.
   ///
-  /// - Parameter clock: The clocks to convert times with; nil for times of a simulation or of an
-  ///   event log.
+  /// - Parameter clock: The reading with which to convert times; nil to convert none, as for times
+  ///   of a simulation or of an event log.
   static func line(_ value: some WireValue, _ clock: ClockReading? = .now()) -> String {
     escaped(ordered(JSONValue(value), clock).description) + "\n"
   }
@@ -48,7 +48,7 @@ enum JSONOutput {
     }
   }
 
-  /// Escapes DEL, C1 controls and invisible characters inside strings, which JSON leaves as is.
+  /// Escapes DEL, C1 controls and invisible characters, because JSON permits them unescaped.
   private static func escaped(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { text, scalar in
       if PrintableText.isPrintable(scalar) {

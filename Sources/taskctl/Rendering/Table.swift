@@ -28,7 +28,8 @@ struct Table {
     rows.append(row)
   }
 
-  /// Returns lines with their newlines: the header first, and no trailing spaces.
+  /// Returns the lines of the table, each with a newline and without trailing spaces. The first
+  /// line is the header, unless `header` is false.
   func text(_ painter: Painter, header: Bool = true) -> String {
     let lines = (header ? [columns.map { Cell($0.title, .bold) }] : []) + rows
     let widths = columns.indices.map { column in

@@ -20,7 +20,7 @@ struct ClockReading {
   /// Returns the microseconds from a time since boot until now; 0 for a future time.
   func ageUSec(ofBoot usec: Int) -> Int { max(0, clampedDifference(bootUSec, usec)) }
 
-  /// Returns `in 3 min`, or `now` for a time since boot that has passed.
+  /// Returns `in 3 min` for a future time since boot, and `now` for a past one.
   func wait(untilBoot usec: Int) -> String {
     let wait = clampedDifference(usec, bootUSec)
     return wait > 0 ? "in \(TimeSpan.text(usec: wait))" : "now"

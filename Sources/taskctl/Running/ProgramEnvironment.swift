@@ -4,7 +4,7 @@ import LinuxSystem
 
 /// The environment and the arguments that taskctl passes on to a program.
 enum ProgramEnvironment {
-  /// Returns the environment of this process with these variables set.
+  /// Returns the environment of this process, with the given variables added or replaced.
   static func ours(with variables: [(name: String, value: String)]) -> [SystemString] {
     var entries: [SystemString] = []
     var next = environ
@@ -15,7 +15,7 @@ enum ProgramEnvironment {
     return merged(entries, variables)
   }
 
-  /// Returns `NAME=value` entries with these variables set.
+  /// Returns `NAME=value` entries, with the given variables added or replaced.
   static func merged(
     _ entries: [SystemString], _ variables: [(name: String, value: String)]
   ) -> [SystemString] {

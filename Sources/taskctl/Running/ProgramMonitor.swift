@@ -6,8 +6,9 @@ import TaskSchedulerWire
 /// a Monitor call for the application. The first stream uses the connection that registered the
 /// program. taskctl does not poll.
 ///
-/// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
-/// another stream: after a signal such as that of Ctrl-C, and at the end of the program.
+/// If systemd restarts the daemon, the stream continues. If the stream was closed, `refresh` opens
+/// another one. taskctl calls `refresh` after a signal such as SIGINT, and at the end of the
+/// program.
 struct ProgramMonitor {
   /// The time limit for an answer of the daemon. If the daemon hangs, taskctl returns the program's
   /// exit code without asking further.
@@ -62,7 +63,7 @@ struct ProgramMonitor {
   mutating func waitForEnd() -> ControlInterface.End? {
     refresh()
     if end == nil { _ = waitUntil { _ in false } }
-    // The report of the change lacks the exit code, the signal and the details.
+    // The monitor's report lacks the exit code, the signal and the details, so request them.
     return end.map { lastEnd() ?? $0 }
   }
 

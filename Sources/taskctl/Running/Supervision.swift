@@ -22,7 +22,8 @@ struct Supervision: ~Copyable {
   }
 
   private let signals: SignalQueue
-  /// The signals that were ignored when taskctl started, as nohup and a shell's `&` set them.
+  /// The terminal signals that were ignored when taskctl started. For example, `&` in a shell
+  /// script makes a program ignore SIGINT and SIGQUIT.
   private let ignored: Set<Int32>
   private var terminal = Terminal()
   private var monitor: ProgramMonitor
@@ -52,8 +53,8 @@ struct Supervision: ~Copyable {
   /// continues.
   mutating func waitForEnd(of child: borrowing PIDFD) throws -> Outcome {
     while true {
-      // `leave` keeps the status, so that this call does not reap the child if it has ended. If it
-      // was stopped, a second call must consume the report.
+      // `leave` keeps the status, so that this call does not reap a child that has ended. If the
+      // child has only stopped, a second call must consume the report.
       switch try child.wait([.nonblocking, .stopped, .leave]) {
       case .ended(let status):
         let code = endedBy.map { 128 + $0 } ?? status.shellCode
@@ -139,7 +140,7 @@ struct Supervision: ~Copyable {
         .init(application: monitor.application, owner: monitor.owner, byUser: true))
       endedBy = signal
     } catch ConnectionError.noDaemon {
-      // No daemon carries out the request, and the suspended program handles no signal but SIGKILL.
+      // There is no daemon to carry out the request. Only SIGKILL ends a suspended program.
       endedBy = signal
       _ = try child.send(signal: SIGKILL)
     } catch {

@@ -144,7 +144,8 @@ extension ControlInterface.Failure {
     }
   }
 
-  /// Returns the sentence of the error `nothingPlayed` about the applications of a user.
+  /// Returns the sentence of the error `nothingPlayed` for a user whose applications have not
+  /// played.
   static func sentence(nothingPlayedBy user: String) -> String {
     "no running application of \(user) that receives media commands has played audio; play"
       + " something in one, or name another user with --owner"

@@ -37,7 +37,7 @@ enum ApplicationCompletion {
 enum NotificationCompletion {
   static let kind = CompletionKind.custom { words, _, _ in ids(words) }
 
-  /// Returns the ids on all pages, or nothing if the daemon does not send each page within 2 s.
+  /// Returns the ids on all pages. Returns nothing if a page takes longer than 2 s.
   private static func ids(_ words: [String]) -> [String] {
     guard let connection = try? Connection.connect(to: ApplicationCompletion.path(words)) else {
       return []

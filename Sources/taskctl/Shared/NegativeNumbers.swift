@@ -9,8 +9,8 @@ enum NegativeNumbers {
     "--speed-factor",
   ]
 
-  /// Returns the arguments in a new order, so that `--` precedes the first negative number. The
-  /// values after this number follow it, and the options come before `--`.
+  /// Returns the arguments in a new order: at the end are `--`, the first negative number, and the
+  /// values that followed this number.
   static func terminated(_ arguments: [String]) -> [String] {
     if arguments.contains("--") { return arguments }
     var (words, values): ([String], [String]) = ([], [])

@@ -9,8 +9,8 @@ enum UnknownApplication {
   /// hint.
   private static let timeout: Duration = .seconds(1)
 
-  /// Returns the failure for an unknown application; nil for any other error, and if taskctl called
-  /// no daemon.
+  /// Returns the failure for an unknown application. Returns nil for any other error, or if taskctl
+  /// called no daemon.
   static func failure(_ error: any Error, asked: SocketPath?) -> CommandFailure? {
     guard case ControlInterface.Failure.unknownApplication(let id, let nearest) = error,
       let asked

@@ -113,7 +113,7 @@ struct SeedSummary {
   var comparedSeeds: Int
   var differing: [UInt64]
 
-  /// The JSON form. A JSON number cannot hold all hashes and seeds, so these are strings.
+  /// The JSON form. Hashes and seeds are strings, because large ones do not fit into a JSON number.
   var json: JSONValue {
     [
       "firstSeed": JSONValue("\(firstSeed)"), "seeds": JSONValue(seeds),

@@ -9,9 +9,10 @@ enum TimelineDocument {
     var path: String
     /// The version of the daemon that wrote the event log.
     var writer: String
-    /// The time since boot at which the event log begins. The times of the entries count from it.
+    /// The time since boot at which the event log begins. The times of the entries are relative to
+    /// it.
     var beganAtUSec: Int
-    /// The number of events before the start of the event log.
+    /// The number of events in earlier event logs.
     var eventsBefore: UInt64
     var events: Int
     /// The damage after which no record could be read.

@@ -2,8 +2,9 @@ import TaskSchedulerCore
 import TaskSchedulerSimulation
 import TaskSchedulerWire
 
-/// Formats a timeline for users. Each line begins with the time. Then follow the application and
-/// its event, or `>` and a step of the scenario.
+/// Formats a timeline for users. Each line begins with the time, unless the previous line has the
+/// same time. The rest of the line is an application and its event, or `>` and a step of the
+/// scenario.
 enum TimelineText {
   static func text(_ timeline: Timeline, _ painter: Painter) -> String {
     let times = timeline.entries.map { TaskSchedulerCore.TimeSpan.format($0.at) }

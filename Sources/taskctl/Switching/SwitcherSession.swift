@@ -37,8 +37,8 @@ struct SwitcherSession: ~Copyable {
   /// The signal that ends this process.
   private var endingSignal: Int32?
 
-  /// Shows the switcher until the user leaves it. If a signal ends it, the process ends by that
-  /// signal.
+  /// Shows the switcher until the user leaves it. If a signal ends the switcher, the process then
+  /// ends itself by the same signal.
   static func run(_ query: SwitcherQuery) throws {
     var session = try SwitcherSession(query)
     try session.run()

@@ -125,8 +125,7 @@ extension CoreModel {
 }
 
 extension Event {
-  /// Returns this event with the given request id if the event is an operator's request, and
-  /// unchanged otherwise.
+  /// Returns an operator's request with the given request id, and any other event unchanged.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
     case .operation(.activate(_, let key)): .operation(.activate(request, key))
@@ -171,8 +170,7 @@ extension Reply {
   /// The name of a refusal, or "done" for every other reply.
   var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
 
-  /// The word `task` and the id of the task if the reply reports that a task began; otherwise
-  /// `word`.
+  /// `task 7` if the reply reports that task 7 has begun; otherwise `word`.
   var text: String {
     if case .began(let task, _) = self { "task \(task.number)" } else { word }
   }

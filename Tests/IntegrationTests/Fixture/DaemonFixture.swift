@@ -58,8 +58,8 @@ final class DaemonFixture: Sendable {
   private let settings: Settings
   /// The socket of the daemon's sd_notify messages, if the test receives them.
   let notifications: NotifySocket?
-  /// The fixture of the previous daemon. This reference keeps that fixture alive: its deinitializer
-  /// would kill the processes that still run.
+  /// The fixture of the previous daemon. This reference keeps that fixture alive. Otherwise, its
+  /// deinitializer would kill the processes that still run.
   private let earlier: DaemonFixture?
 
   /// Starts the daemon and waits for READY=1.
@@ -271,8 +271,8 @@ final class DaemonFixture: Sendable {
   /// Starts a Python program with the daemon's socket in its environment.
   ///
   /// - Parameters:
-  /// - gid: the primary group if the program runs as `uid`; nil for the group with the same number.
-  /// - groups: supplementary groups if the program runs as `uid`.
+  /// - gid: the primary group of the user `uid`; nil for the group whose id equals `uid`.
+  /// - groups: the supplementary groups of the user `uid`.
   func python(
     _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, gid: UInt32? = nil,
     groups: [UInt32] = [], marker: String? = nil

@@ -9,8 +9,8 @@ final class Inspection {
   private let model: CoreModel
   private(set) var facts = Facts()
 
-  /// The number of comparisons with the core, and how many processes they found stopped and
-  /// running.
+  /// The number of comparisons with the core, and the numbers of stopped and running processes that
+  /// they found.
   struct Facts {
     var compared = 0
     var stopped = 0

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension TestApplication {
-  /// Schedules a notification, or presents it now if there is no time. Returns the answer.
+  /// Schedules a notification, or presents it now if `time` is nil. Returns the answer.
   func ask(
     _ content: JSONValue, at time: WallClockTime? = nil, repeats: String? = nil
   ) throws -> JSONValue {
@@ -19,7 +19,7 @@ extension TestApplication {
     return try call("ScheduleNotification", .object(parameters))
   }
 
-  /// Schedules a notification, or presents it now if there is no time. Returns its id.
+  /// Schedules a notification, or presents it now if `time` is nil. Returns its id.
   @discardableResult
   func notify(
     _ title: String, at time: WallClockTime? = nil, repeats: String? = nil
@@ -59,8 +59,8 @@ extension TestApplication {
     return (try ListedNotification(notification), isChosen)
   }
 
-  /// Waits for the next event, which must report system changes. Returns the kind of each, or
-  /// `name` or `name=value` for a custom change.
+  /// Waits for the next event, which must report system changes. Returns a text for each change:
+  /// the kind, or `name` or `name=value` for a custom change.
   func nextSystemChanges() throws -> [String] {
     let event = try nextEvent()
     guard case .array(let changes)? = event["parameters"]?["systemChanges"] else {

@@ -47,8 +47,8 @@ func waitUntil(_ what: String, _ isReached: () throws -> Bool) throws {
   }
 }
 
-/// Runs another process until it has used the given CPU time. A busy machine needs longer for this,
-/// so that all other processes can run meanwhile.
+/// Runs another process until it has used the given CPU time. This takes longer on a busy machine,
+/// so all other processes can run meanwhile.
 func beBusy(milliseconds: Int) throws {
   let program = "import time\nwhile time.process_time() < float(\(milliseconds)) / 1000: pass"
   _ = try TestProcess.python(program).waitForExit()

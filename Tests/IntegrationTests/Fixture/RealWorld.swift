@@ -149,8 +149,9 @@ final class RealWorld {
       try application.process.writeLine("stream \(other.name)")
       try wait(process, for: [.refused])
     case .exit(let process, let status): try kill(process, status)
-    // The beginning and end of an activity are reports of the daemon's providers, so no client can
-    // cause them. A new stream would receive earlier events again, which `finish` does not expect.
+    // Only the daemon's providers report that an activity begins or ends, so the test cannot cause
+    // these actions. A new stream would receive earlier events again, which `finish` does not
+    // expect.
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
@@ -171,8 +172,8 @@ final class RealWorld {
     }
     try model.refresh()
     let given = model.answers[answered...].filter { $0.event.isLike(event) }.map(\.reply)
-    // The daemon may refuse a request before the core receives it. The core would then refuse it
-    // for the same reason.
+    // The daemon may refuse a request without passing it to the core. In this case, the core must
+    // predict the same refusal.
     let reply = given.isEmpty ? model.answer(to: event) : given.count == 1 ? given[0] : nil
     guard let reply, reply.word == heard else {
       throw PredictionMismatch("\(event) was answered by \(heard), and by the core \(given)")
@@ -216,8 +217,8 @@ final class RealWorld {
     tally.answers += 1
   }
 
-  /// Sends an application's call, and waits until the monitor reports its effect. `finish` compares
-  /// the answer.
+  /// Sends an application's call, and waits until the monitor reports the effect of the call.
+  /// `finish` compares the answer.
   private func say(
     _ process: Int, _ method: String, _ parameters: JSONValue,
     _ kinds: [ControlInterface.ChangeKind]

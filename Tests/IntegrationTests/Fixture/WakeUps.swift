@@ -86,7 +86,7 @@ extension TestApplication {
 
   struct SocketEvent: Equatable {
     var id: Int
-    /// The conditions that are true for each socket, by the socket's id.
+    /// For each socket id, the conditions that are true.
     var sockets: [Int: Set<String>]
   }
 

@@ -76,8 +76,8 @@ public final class AudioServer {
     }
     switch kind {
     case .pulseAudio:
-      // Without a pid file, the server does not replace the socket that a killed server left
-      // behind.
+      // A killed server leaves its socket behind. Without a pid file, the next server would not
+      // replace that socket.
       unlink(path)
       try start(
         "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
@@ -149,9 +149,9 @@ public final class AudioServer {
     return volumes
   }
 
-  /// Loads a module with which PulseAudio manages streams by their roles. PipeWire only appears to
-  /// do so: its module is a sink with the name that WirePlumber's policy uses. Returns the module's
-  /// number.
+  /// Makes the server manage streams by their roles, and returns the number of the module that it
+  /// loads for this. PipeWire only appears to do so: its module is a sink with the name that
+  /// WirePlumber's policy uses.
   public func beginRolePolicy() throws -> String {
     let module =
       switch kind {

@@ -172,8 +172,8 @@ public final class Desktop: Sendable {
   }
 
   /// Runs a command of dunstctl. `action 0` chooses the topmost notification, as a user does, and
-  /// `close` closes it. `history` prints past notifications, and `count` the numbers of past and
-  /// present ones.
+  /// `close` closes it. `history` prints past notifications. `count` prints the numbers of past and
+  /// present notifications.
   ///
   /// - Returns: the output of dunstctl.
   @discardableResult
@@ -183,9 +183,9 @@ public final class Desktop: Sendable {
 
   /// The numbers of notifications.
   public struct Counts: Hashable, Sendable {
-    /// The notifications on the screen.
+    /// The number of notifications on the screen.
     public var displayed: Int
-    /// The notifications that wait for space on the screen.
+    /// The number of notifications that wait for space on the screen.
     public var waiting: Int
 
     public init(displayed: Int, waiting: Int = 0) {

@@ -62,7 +62,7 @@ public final class MockNetworkManager {
     try changeState(to: 30)
   }
 
-  /// Makes the device an access point itself, or a client of access points again.
+  /// Sets whether the wireless device is itself an access point, rather than a client of one.
   public func setIsAccessPoint(_ isAccessPoint: Bool) throws {
     try set("Mode", "uint32 \(isAccessPoint ? 3 : 2)")
   }

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// The real ModemManager with an emulated modem, on a separate system bus. All of them end when the
-/// value is destroyed.
+/// The real ModemManager with an emulated modem, on a separate system bus. When the value is
+/// destroyed, ModemManager, the modem and the bus end.
 public final class ModemService {
   public let bus: SessionBus
   private let directory: TemporaryDirectory

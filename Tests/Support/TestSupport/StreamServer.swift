@@ -144,9 +144,10 @@ public final class StreamEnd {
     try send(text)
   }
 
-  /// Waits for one byte, and sends the text after the given delay. The application sends the byte
-  /// directly before its suspension. The text therefore arrives between the last read of the
-  /// application and its suspension, or close to that time.
+  /// Waits for one byte, and sends the text after the given delay.
+  ///
+  /// The application sends the byte after its last read, directly before its suspension. The text
+  /// therefore arrives after the last read, and shortly before or shortly after the suspension.
   public func answer(_ text: String, after delay: Duration) throws {
     guard try receive(1).utf8.count == 1 else {
       throw SystemError(call: "waiting for the application's byte", errno: ECONNRESET)
@@ -174,7 +175,7 @@ public final class StreamEnd {
     return String(decoding: [byte], as: UTF8.self)
   }
 
-  /// Returns the pending error of the socket (SO_ERROR), and thereby resets it to 0.
+  /// Returns the pending error of the socket (SO_ERROR). The kernel then resets the error to 0.
   public func takeError() throws -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)

@@ -49,9 +49,9 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // If the process was reaped, another group may have its number by now. In the reverse order,
-    // the two checks would miss a process that ends between them. Its zombie would stay, and would
-    // hide the ends of other processes from swift-testing's waitid(P_ALL, WNOWAIT).
+    // Kills nothing if the process was reaped, because its number may belong to another group now.
+    // `isRunning` comes first, so that a process that ends between the two checks is reaped, too.
+    // Its zombie would hide ends of other processes from swift-testing's waitid(P_ALL, WNOWAIT).
     guard isRunning || (try? pidfd.wait([.nonblocking, .leave])) != nil else { return }
     end()
     _ = try? pidfd.wait()

@@ -29,7 +29,7 @@ struct IncomingCallsTests {
     var closed: [UserID] = []
     var answers: [(call: IncomingCall, answer: CallAnswer)] = []
     var fail: (String) -> Void = { _ in }
-    /// The reason why a request to ModemManager fails at once; nil if it does not.
+    /// If not nil, each request to ModemManager fails at once, for this reason.
     var refusal: String?
     var events: [SessionEvent] = []
 

@@ -155,7 +155,8 @@ struct ModemCallsTests {
     withExtendedLifetime(bus) {}
   }
 
-  /// The method of ModemManager that carries out `answer` to a call in `state`.
+  /// The method of ModemManager that the daemon must call to carry out an answer to a phone call.
+  /// The method depends on the state of the phone call.
   struct Method: CustomTestStringConvertible {
     let answer: CallAnswer
     let state: Int

@@ -78,7 +78,8 @@ struct AccessPointSourceTests {
     try watcher.settle()
     #expect(watcher.moveCount == 0)
     sources.need(LocationNeeds(watchesRadio: true))
-    // This change does not concern the access point. Its arrival shows that the watch has begun.
+    // A change of the bit rate is not a move. When `sources` has handled the change, the watch has
+    // begun.
     try manager.setBitRate(1)
     try watcher.settle()
     #expect(watcher.moveCount == 0, "the first access point of the watch is not a move")

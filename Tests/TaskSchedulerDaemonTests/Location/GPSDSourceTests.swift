@@ -294,8 +294,8 @@ struct GPSDSourceTests {
 
   @Test("When the settings are read, the daemon finds a socket that inotify did not report")
   func settingsReadWithSocket() throws {
-    // inotify reports only changes in the directory of the link. The socket is in another
-    // directory.
+    // inotify watches only the directory of the link. The socket appears in another directory, so
+    // inotify does not report it.
     #expect(mkdir(directory.file("links"), 0o700) == 0)
     let link = directory.file("links/gpsd")
     #expect(symlink(path, link) == 0)
@@ -379,8 +379,8 @@ struct GPSDSourceTests {
     again()
     try waitForLocations(25)
     tick.clear()
-    // 25 locations need two seconds. The limit is lower, because the test may record an instant
-    // late.
+    // 25 locations need two seconds. The limit is lower, because the test may be late when it
+    // records the first instant.
     #expect(reports.locations[24].instant - reports.locations[0].instant >= 1_500_000_000)
     #expect(tickCount > 25)
     print("the longest delay of another timer was \(longestGap / 1_000_000) ms")

@@ -66,7 +66,7 @@ struct PlayerReportsTests {
         uid: geteuid(), origin: .init())
     }
 
-    /// Runs the loop until the reports have posted the events.
+    /// Runs the loop until `PlayerReports` has posted exactly these events.
     func wait(for events: [SessionEvent]) throws {
       let end = ContinuousClock.now + deadline
       while scheduler.posted != events, ContinuousClock.now < end {

@@ -64,7 +64,7 @@ struct GeoClueMonitorTests {
       Issue.record("\(fixture.problems)")
       return
     }
-    // The next attempt follows when another program has started GeoClue.
+    // When another program has started GeoClue, the monitor tries again.
     let geoClue = try fixture.startGeoClue()
     try fixture.wait(untilAvailable: true)
     try geoClue.locate(1, 2)

@@ -36,8 +36,8 @@ struct GeoClueTests {
     #expect(abs(location.longitude - 151.25) < 1e-5)
     #expect(location.accuracy == 3 && location.altitude == 34.5)
     #expect(location.speed == nil && location.course == nil)
-    // The times differ, because NMEA has whole seconds, and the position was measured before the
-    // order.
+    // The location's time is not exactly `began`: NMEA has whole seconds, and the receiver did not
+    // measure the position at that instant.
     #expect(abs(location.measuredAtUSec - Int(began)) < 60_000_000)
     try geoClue.setPosition(-33.4, 151.25, dilution: 0.9)
     try wait(for: -33.4, in: fixture)

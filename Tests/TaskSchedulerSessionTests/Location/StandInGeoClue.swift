@@ -52,7 +52,11 @@ final class StandInGeoClue {
   /// already.
   func sendRemovedLocation() throws { try run("[\"removed\"]") }
 
-  /// Sends the signal LocationUpdated to the owner of another stand-in's client.
+  /// Sends the agent a forged signal LocationUpdated, as if it came from another stand-in.
+  ///
+  /// - Parameters:
+  ///   - client: the path of the other stand-in's client.
+  ///   - name: the unique name of the agent, which owns the client.
   func spoof(client: String, of name: String) throws {
     try run("[\"spoof\", \"\(client)\", \"\(name)\"]")
   }

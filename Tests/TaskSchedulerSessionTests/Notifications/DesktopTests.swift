@@ -70,8 +70,8 @@ struct DesktopTests {
     driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     driver.show(2, "Dinner")
-    // Closes 2 before the call to the service, 3 during the call, and 1 after the service has shown
-    // the notification.
+    // Closes notification 2 before the service is asked to show it, 3 before the service answers,
+    // and 1 after the service has shown it.
     driver.close(2)
     driver.show(3, "Supper")
     try driver.loop.turn(within: deadline)

@@ -65,7 +65,7 @@ struct AgentRemoteControlTests {
     scene.daemons[1].order(.init(command: .init(player: player.name, command: .pause)))
     try scene.wait("the order arrives") { try player.hasWritten }
     #expect(try player.readLine() == "org.mpris.MediaPlayer2.Player.Pause")
-    // The monitor may begin after the first calls.
+    // The monitor may miss the first calls, so the test repeats the call.
     try scene.wait("a call") {
       try scene.client.ask(player.name, MediaPlayer.playerInterface, "Next")
       return scene.daemons.allSatisfy { !$0.playerCalls.isEmpty }
