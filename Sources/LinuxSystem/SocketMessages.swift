@@ -64,7 +64,8 @@ extension UnixSocket {
   /// descriptors stay in the kernel with their bytes. Calls recv(2) once, so there may be more
   /// bytes.
   ///
-  /// Returns `.closed` at the end of the stream, even if peeked bytes were not received yet.
+  /// With a peek mark (SO_PEEK_OFF), begins at the mark. Returns `.closed` if the stream ends
+  /// there, even if the bytes before the mark were not received yet.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Transfer {

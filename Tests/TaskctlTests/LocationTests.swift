@@ -87,7 +87,7 @@ struct LocationRenderingTests {
     #expect(
       text == """
         Sources:   GeoClue: no \\x1b agent
-        Needed:    nothing: no application here needs a receiver now
+        Needed:    nothing; no application needs the location now
         Location:  unknown
 
         No application uses the location.

@@ -147,7 +147,7 @@ extension Refusal {
     case .terminatedByOperator:
       "an operator or the user terminated the application (\(name))"
     case .nothingPlayed:
-      "no application that receives remote control has played audio (\(name))"
+      "no application that can receive media commands has played audio (\(name))"
     case .locationUnavailable: "no source of locations is available (\(name))"
     case .locationDenied(let denial): "\(denial.words) (\(name))"
     case .unknownRegion(let id):

@@ -337,8 +337,8 @@ extension Scheduler {
     }
   }
 
-  /// After a recovery, sends the unanswered changes to the store again, and the current needs to
-  /// the sources.
+  /// After a recovery, sends the store each change again that it has not answered, and sends the
+  /// sources the current needs.
   func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

@@ -33,8 +33,9 @@ final class GPSDSource {
     var delayMax: Duration = .seconds(300)
     /// After a connection that has lasted this long, the next delay is ``delayMin`` again.
     var lastingTime: Duration = .seconds(300)
-    /// The time after which gpsd counts as available again after its first failure, while no
-    /// locations are needed. Each further time is twice as long, up to ``failureTimeMax``.
+    /// The time from the first failure of gpsd until gpsd counts as available again although it has
+    /// not answered. It applies while no locations are needed. Each further failure doubles the
+    /// time, up to ``failureTimeMax``.
     var failureTimeMin: Duration = .seconds(30)
     var failureTimeMax: Duration = .seconds(300)
     /// The minimum time between two lines of the log about invalid input.

@@ -295,8 +295,8 @@ struct MachineScan {
     found.members[owner.id, default: []].append(stat)
   }
 
-  /// Returns the next phase. The first list is long and already outdated, so the sweep reads the
-  /// list again in any case.
+  /// Returns the next phase. The sweep always lists the processes twice: the work on the first list
+  /// takes long, and new processes may have started meanwhile.
   private mutating func afterAssigning() -> Phase {
     guard round > 0, !hasLost else { return again() }
     found.isWhole = true

@@ -11,8 +11,8 @@ import TaskSchedulerWire
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// The streams have changed. The monitor also reports them once after its start, when the
-    /// server has sent its streams, or when no server listens.
+    /// The new list of streams, after a change. The monitor reports the first list when the server
+    /// has sent its streams. If no server listens, the first list is empty.
     case streams(AudioStreams)
     /// The monitor cannot reach the audio server, and waits for it.
     case unreachable(AudioFailure)

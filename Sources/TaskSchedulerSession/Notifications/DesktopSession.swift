@@ -334,8 +334,8 @@ final class DesktopSession {
     worker?.request()
   }
 
-  /// Asks the bus to start a service, if one is activatable. ListActivatableNames itself starts no
-  /// program.
+  /// Asks the bus to start the notification service. First asks with ListActivatableNames, which
+  /// starts no program, whether the bus can start it.
   private func startService(at now: UInt64) {
     starting.tried(at: now)
     service = .starting

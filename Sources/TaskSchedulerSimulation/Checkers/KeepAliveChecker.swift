@@ -26,7 +26,7 @@ struct KeepAliveChecker: Checker {
     guard case .record(let record) = effect, case .keepAliveCalled = record.change else { return }
     let name = record.application.id.name
     guard let instance = observed.byKey[record.application], handlers[instance.id] != nil else {
-      return try require(false, "\(name): a keep-alive handler that is not set is called")
+      return try require(false, "\(name): the daemon calls a keep-alive handler, but none is set")
     }
     try require(!instance.hasCallWaiting, "\(name): two calls of the keep-alive handler wait")
     handlers[instance.id]?.since = observed.now

@@ -254,7 +254,7 @@ struct ReceiverChecker: Checker {
     guard case .location(.need(let needs)) = effect else { return }
     if case .scheduler(.recovered) = observed.event { return }
     try require(
-      needs != observed.location.needs, "the sources are told the same needs twice: \(needs)")
+      needs != observed.location.needs, "the daemon sends the sources the same needs twice: \(needs)")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
@@ -266,7 +266,8 @@ struct ReceiverChecker: Checker {
       try require(
         needs.accuracy == nil || told.accuracy != nil,
         "an application needs the location, but no receiver runs")
-      try require(needs == told, "the sources must be told \(needs), but were told \(told)")
+      try require(
+        needs == told, "the daemon must send the sources the needs \(needs), but sent \(told)")
     }
     for (user, one) in observed.location.users where !one.isUnsure {
       switch one.look {

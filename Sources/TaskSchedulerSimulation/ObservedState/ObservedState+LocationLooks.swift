@@ -265,7 +265,8 @@ extension ObservedState {
     }
   }
 
-  /// Records that an instance was told the first waiting report of its application.
+  /// Records that the daemon delivered the oldest waiting report of an application to an instance,
+  /// and removes this report from those that wait.
   func told(_ id: CallbackID, _ instance: ObservedInstance) {
     if instance.handledEvents.contains(where: { $0.id == id }) { return }
     instance.handledEvents.append((id, now + limits.eventTime))

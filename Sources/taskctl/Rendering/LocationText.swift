@@ -23,7 +23,7 @@ enum LocationText {
     }
     let needed =
       location.needed.map { $0 == .best ? "the best accuracy" : "an accuracy of \($0.words)" }
-    lines.append(("Needed:", needed ?? "nothing: no application here needs a receiver now"))
+    lines.append(("Needed:", needed ?? "nothing; no application needs the location now"))
     lines.append(("Location:", location.location.map { words($0, context.clock) } ?? "unknown"))
     if let end = location.simulatedUntilUSec {
       let rest = context.clock.wait(untilBoot: end)

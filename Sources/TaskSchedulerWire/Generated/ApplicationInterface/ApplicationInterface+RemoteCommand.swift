@@ -10,7 +10,8 @@ extension ApplicationInterface {
   public struct RemoteCommand: WireStructure {
     public var id: Int
     public var kind: RemoteCommandKind
-    /// Set only with seek: the time by which to move the position, negative to move backwards.
+    /// Set only with seek: how far to move the playback position. A negative value moves it
+    /// backwards.
     public var offsetUSec: Int?
 
     public static let fieldNames = ["id", "kind", "offsetUSec"]

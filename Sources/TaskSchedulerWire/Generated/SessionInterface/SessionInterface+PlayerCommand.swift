@@ -1,11 +1,12 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// A command that the agent must send to the media player with this name.
+  /// A command that the agent must send to a media player. `player` is the name of the player.
   public struct PlayerCommand: WireStructure {
     public var player: String
     public var command: RemoteCommand
-    /// Set only with seek: the time by which to move the position, negative to move backwards.
+    /// Set only with seek: how far to move the playback position. A negative value moves it
+    /// backwards.
     public var offsetUSec: Int?
 
     public static let fieldNames = ["player", "command", "offsetUSec"]
