@@ -28,9 +28,9 @@ public enum StartFailure: Error, CustomStringConvertible {
 }
 
 extension Daemon {
-  /// Closes the connections that wait at systemd's socket. Call this before the process exits
-  /// because of a failure that would recur at the next start. Otherwise, systemd would start the
-  /// daemon again at once for each waiting connection.
+  /// Closes the connections that wait at systemd's socket. If the daemon cannot start, and the next
+  /// attempt would fail too, call this before the process exits. Otherwise, systemd would start the
+  /// daemon again at once, because connections still wait.
   public static func refuseWaitingConnections() {
     guard let inherited = try? DescriptorStore.Inherited() else { return }
     for listener in inherited.listeners {

@@ -1,6 +1,6 @@
 /// The audio session that an application has set. It determines whether the application and other
 /// applications play at the same time (contract.md#audio-session). If the application has set no
-/// session, ``InstanceAudio/rank`` follows from its streams.
+/// session, its running streams determine the rank (``InstanceAudio/rank``).
 public struct AudioSession: Hashable, Sendable {
   public var category: AudioCategory
   /// Whether the application plays together with others.
@@ -74,8 +74,9 @@ extension InstanceAudio {
   var rank: AudioRank {
     if let declared { return declared.rank }
     let roles = Set(streams.lazy.filter { $0.direction == .playback && $0.isRunning }.map(\.role))
-    // An instance that only records has the rank `mixing`. Some programs record the output of other
-    // programs, or record all the time, and must not interrupt the music.
+    // An instance that only records, or plays only sounds of the user interface, has the rank
+    // `mixing`. Some programs record the output of other programs, or record all the time, and must
+    // not interrupt the music.
     if roles.isSubset(of: [.event]) { return roles.isEmpty && !isRecording ? .exclusive : .mixing }
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }

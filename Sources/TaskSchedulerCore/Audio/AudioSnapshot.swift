@@ -42,7 +42,7 @@ public struct AudioStream: Equatable, Sendable {
   public enum Direction: String, Hashable, Sendable, CaseIterable {
     case playback, recording
 
-    /// The place of the direction in the order of ids.
+    /// The rank of the direction in the order of ids: a server's playback streams come first.
     fileprivate var order: Int {
       switch self {
       case .playback: 0
@@ -111,7 +111,7 @@ extension [AudioVolumeChange] {
 /// All streams of a user's audio server at one instant, as the user's session agent reports them.
 public struct AudioSnapshot: Equatable, Sendable {
   public var streams: [AudioStream]
-  /// Whether the server itself lowers or pauses streams by their roles. The scheduler then leaves
+  /// Whether the server itself lowers or pauses streams by their roles. If so, the scheduler leaves
   /// this to the server.
   public var managesRoles: Bool
 

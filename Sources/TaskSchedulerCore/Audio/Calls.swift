@@ -72,8 +72,7 @@ struct Calls: Equatable, Sendable {
     refresh(id)
   }
 
-  /// Ends the call of an instance that has called `EndCall`. If the streams of the instance are
-  /// also a call, the call continues.
+  /// Ends the call of an instance that has called `EndCall`, unless its streams are a call too.
   mutating func end(_ id: InstanceID) {
     begun.removeAll { $0 == id }
     refresh(id)
@@ -134,9 +133,9 @@ struct InterruptedAudio: Equatable, Sendable {
     case unnoticed
   }
 
-  /// What interrupts the audio. During a phone call, another application can become the
-  /// interrupter. The interrupted application then must not play by itself when the interruption
-  /// ends.
+  /// What interrupts the audio. If another application has begun to play during a phone call, it
+  /// becomes the interrupter when the call ends. The interrupted application then must not play by
+  /// itself when the interruption ends.
   var by: AudioInterrupter
   var means: Means
   /// Whether the streams of the instance must be muted.

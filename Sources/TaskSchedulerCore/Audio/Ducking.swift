@@ -1,9 +1,9 @@
 /// The volumes that the daemon lowers while another application plays (contract.md#audio-duck).
 ///
-/// This works like the mutes of ``InstanceAudio``: a stream is in ``lowered`` or in ``raising``. It
-/// leaves ``raising`` only when a report shows another volume than the lowered one. Each entry
-/// contains the original volume, so that the event log contains this volume before the daemon
-/// changes it.
+/// This works like the mutes of ``InstanceAudio``: a stream is in ``lowered`` or in ``raising``. A
+/// stream leaves ``raising`` only when a report has shown the lowered volume and a later report
+/// shows another volume. Each entry contains the original volume, so that the event log contains
+/// this volume before the daemon changes it.
 struct AudioDucking: Equatable, Sendable {
   /// The streams with a lowered volume, ordered by their ids. Each entry is the change that lowers
   /// the volume.
@@ -11,8 +11,8 @@ struct AudioDucking: Equatable, Sendable {
   /// The streams whose volume the daemon is restoring, ordered by their ids. Each entry is the
   /// change that restores the volume.
   private(set) var raising: [AudioVolumeChange] = []
-  /// The streams in ``lowered`` or ``raising`` whose lowered volume no report has shown yet,
-  /// ordered by their ids.
+  /// The streams in ``lowered`` or ``raising`` for which the next report may still show the volume
+  /// from before the order to lower it. They are ordered by their ids.
   private(set) var unseen: [AudioStreamID] = []
   /// The streams whose lowered volume the user has changed, ordered by their ids. The daemon does
   /// not change their volumes until the next call of ``raise()``.
@@ -25,14 +25,15 @@ struct AudioDucking: Equatable, Sendable {
     return changes
   }
 
-  /// Takes a report of all streams of the user. A stream leaves both lists if the user has changed
-  /// its volume.
+  /// Takes a report of all streams of the user. Removes the streams that have ended, and those
+  /// whose volume the daemon has restored or the user has changed.
   mutating func take(_ all: [AudioStreamID: AudioStream]) {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
-    // When an agent stops, it restores all volumes, and the next agent lowers them again. Until a
-    // report shows the lowered volume of a stream again, the stream must not leave `raising`.
+    // When an agent stops, it restores all volumes, and the next agent lowers them again. A report
+    // of an original volume may be older than the new order. Such a stream is therefore unseen
+    // again, so that it cannot leave `raising` because of that report.
     let undone = lowered.filter { change in
       guard let volume = all[change.stream]?.volume else { return false }
       return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)

@@ -9,10 +9,10 @@
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended or interrupted. `restoring` lists the streams that must be
 // unmuted. A stream leaves `restoring` only after one report has shown the stream muted and a later
-// report has shown it unmuted. A report that shows the stream unmuted may be older than the order
-// to mute it. For each stream, a report contains the number of the entry in which the server
-// remembers the mute (`AudioStream.memory`). After the daemon has muted a stream of an entry, it
-// unmutes each new stream of the same entry that begins muted.
+// report has shown it unmuted. Before that, a report that shows the stream unmuted may be older
+// than the order to mute it. For each stream, a report contains the number of the entry in which
+// the server remembers the mute (`AudioStream.memory`). After the daemon has muted a stream of an
+// entry, it unmutes each new stream of the same entry that begins muted.
 //
 // Why this is right: the lists follow from the events in the event log, so a new daemon has the
 // same lists. A new agent receives both lists again. Muting or unmuting a stream twice does no
@@ -22,15 +22,14 @@
 struct InstanceAudio: Equatable, Sendable {
   /// The streams of the last report, ordered by their ids.
   private(set) var streams: [AudioStream] = []
-  /// The end of `AudioGraceTime`; nil while the instance is audible or records, and after
-  /// `AudioGraceTime`.
+  /// The end of `AudioGraceTime`; nil if this time is not running.
   private(set) var graceEnds: Instant?
   /// The streams that the daemon has muted, ordered by their ids.
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
-  /// The streams in ``muted`` or ``restoring`` that no report has shown muted yet, ordered by their
-  /// ids.
+  /// The streams in ``muted`` or ``restoring`` for which the next report may still show the state
+  /// from before the order to mute them. They are ordered by their ids.
   private(set) var unseen: [AudioStreamID] = []
   /// The streams whose mute or volume the daemon has changed, with the numbers of their entries
   /// (``AudioStream/memory``).
@@ -59,7 +58,7 @@ struct InstanceAudio: Equatable, Sendable {
       && silence == AudioSilence() && noticedAt == nil && interrupted == nil && !isInCall
       && ducking == AudioDucking() && declared == nil
   }
-  /// The streams that the daemon has muted, even if the agent is unmuting them now.
+  /// The streams that the daemon has muted, including those that the agent is unmuting now.
   var changed: [AudioStreamID] { (muted + restoring).sorted() }
   var use: AudioUse {
     AudioUse(
@@ -69,8 +68,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes that the daemon had set on streams that have now ended, and
-  ///   that the server remembers. The keys are the numbers of the server's entries
+  /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
+  ///   streams that have now ended. The keys are the numbers of the entries
   ///   (``AudioStream/memory``).
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
@@ -80,8 +79,9 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    // When an agent stops, it ends all mutes, and the next agent mutes the streams again. Until a
-    // report shows such a stream muted again, the stream must not leave `restoring`.
+    // When an agent stops, it ends all mutes, and the next agent mutes the streams again. A report
+    // of an unmuted stream may be older than the new order. Such a stream is therefore unseen
+    // again, so that it cannot leave `restoring` because of that report.
     let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
     unseen = (unseen + undone).sorted()
     unseen.removeAll { all[$0]?.isMuted != false }
@@ -92,8 +92,8 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Returns the mutes and volumes that the daemon has set and that the server remembers, for the
-  /// streams that `isIncluded` selects. The keys are the numbers of the server's entries
+  /// Returns the mutes and volumes that the daemon's orders left in the server's entries for the
+  /// streams that `isIncluded` selects. The keys are the numbers of the entries
   /// (``AudioStream/memory``).
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }
@@ -111,7 +111,8 @@ struct InstanceAudio: Equatable, Sendable {
     return held
   }
 
-  /// Updates ``memories`` after a change of the streams or of the lists.
+  /// Updates ``memories`` after a change of the streams, or of the mutes and volumes that the
+  /// daemon has set.
   private mutating func updateMemories() {
     let ids = Set(changed).union(ducking.returned.map(\.stream))
     if ids.isEmpty, memories.isEmpty { return }
@@ -180,7 +181,8 @@ struct InstanceAudio: Equatable, Sendable {
     let isMuted = remembered.isMuted && stream.isMuted && !changed.contains(stream.id)
     if isMuted { restoring = (restoring + [stream.id]).sorted() }
     if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
-      // The arbitration that follows restores the volume, unless the stream must be lowered.
+      // The volume counts as lowered for now. The arbitration of audio then restores it, unless the
+      // stream must stay low.
       ducking.add(stream.id, lowered: volume.from, from: volume.to)
     }
     updateMemories()
@@ -212,8 +214,8 @@ struct AudioSilence: Equatable, Sendable {
   /// The instant since which all measured streams have been silent; nil if one of them is loud, or
   /// if the agent measures none.
   private(set) var since: Instant?
-  /// Whether the silence has lasted for `AudioSilenceTime`. The instance then counts as paused,
-  /// until one of its streams begins to play or the instance leaves the background.
+  /// Whether the silence has lasted for `AudioSilenceTime`. If so, the instance counts as paused
+  /// until one of its streams begins to play, or until it is resumed or enters the foreground.
   private(set) var isLong = false
 
   /// Sets the streams to measure, and whether all of them are silent.
@@ -230,7 +232,8 @@ struct AudioSilence: Equatable, Sendable {
     return (begin, end)
   }
 
-  /// The instant at which the instance no longer counts as playing; nil if it is not silent.
+  /// Returns the instant at which the silence has lasted for `AudioSilenceTime`; nil if there is no
+  /// silence.
   func due(_ policy: SharedPolicy) -> Instant? {
     since?.advanced(by: policy.audioSilenceTime)
   }

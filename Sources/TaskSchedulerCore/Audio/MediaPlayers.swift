@@ -63,16 +63,16 @@ struct Players: Equatable, Sendable {
     var readAt: Instant?
     /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
     var isReadWaiting = false
-    /// Whether the next agent must start the media player again. An agent paused the player because
-    /// of a phone call, and the call ended while no agent could command the player.
+    /// Whether the next agent must start the media player again. This is so if an agent paused the
+    /// player because of a phone call, and no agent could command the player when the call ended.
     var mustPlay = false
   }
 
   var all: [InstanceID: Player] = [:]
   /// What the agent shows as the media player `taskschedd`.
   var presented: RemotePlayer?
-  /// Whether the connection to the agent ended after the last report of the players. Since then, no
-  /// agent has seen the calls to the players.
+  /// Whether the connection to the agent ended after the last report of the players. If so, no
+  /// agent has seen the later calls to the players.
   var isStale = false
 
   var isEmpty: Bool { all.isEmpty && presented == nil }

@@ -15,8 +15,8 @@ struct ReturnedVolume: Equatable, Sendable {
   var isSeen: Bool
 }
 
-/// The mute and the volume that the daemon has set on a stream, and that the audio server will
-/// apply to the next stream.
+/// The mute and the volume that the daemon has set on a stream. The audio server remembers them for
+/// the next stream with the same ``AudioStream/memory``.
 struct RememberedAudio: Equatable, Sendable {
   var isMuted = false
   /// The change that restores the volume; nil if the daemon did not lower the volume.

@@ -107,7 +107,8 @@ struct UseMeasurement: Equatable, Sendable {
     /// The CPU time that the daemon reported at the start of the window.
     var processor: Duration
     /// The GPU time that the daemon reported at the first measurement in the background. The GPU
-    /// time beyond this value counts against `BackgroundGPUTime`.
+    /// time beyond this value counts against `BackgroundGPUTime`. After a recovery or a debugger,
+    /// the next measurement is the first one again.
     let gpu: Duration
   }
 
@@ -130,9 +131,9 @@ struct UseMeasurement: Equatable, Sendable {
 public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use while it is not throttled. If the scheduler
-  /// terminates an instance because of this share, the instance has exceeded the share again after
-  /// the scheduler had lifted a throttle.
+  /// The percentage of one CPU that an instance may use while it is not throttled. The scheduler
+  /// first throttles an instance that uses more. It kills an instance that uses more again after
+  /// the throttle was lifted.
   case usual(percent: Int)
 
   public var percent: Int {

@@ -4,8 +4,8 @@
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
-    /// The notice that reports the event to the application; nil for an event that the application
-    /// learns of by other means and does not acknowledge.
+    /// The notice that reports the event to the application; nil if the application learns of the
+    /// event by other means and does not acknowledge it.
     let notice: Notice?
     var endsAt: Instant
   }
@@ -21,7 +21,7 @@ struct HandledEvents: Equatable, Sendable {
   /// The number of events that the application has received and not acknowledged.
   var unacknowledgedCount: Int { entries.count { $0.notice != nil } }
 
-  /// The notices that report the events to the application, in order.
+  /// The notices that report the events to the application, the oldest first.
   var notices: [Notice] { entries.compactMap(\.notice) }
 
   mutating func begin(_ id: CallbackID, _ notice: Notice?, until endsAt: Instant) {

@@ -5,8 +5,8 @@
 ///       static let form = Form(Leader.init(pid:startTime:), \.pid, \.startTime)
 ///     }
 ///
-/// The parts are written and read in the order of the list. The tests compare each list with the
-/// declaration of its type, so that no field and no case is missing.
+/// The parts are written and read in the order in which the form lists them. The tests compare each
+/// form with the declaration of its type, so that no field is missing.
 package final class Form<Value>: Sendable {
   fileprivate let parts: StoredParts
   fileprivate let write: @Sendable (Value, inout StoredWriter) -> Void

@@ -117,8 +117,8 @@ public indirect enum EndDetail: Equatable, Sendable {
   case callback(CallbackKind)
   /// The first of the outstanding background tasks, and their number.
   case task(TaskID, name: String?, outstanding: Int)
-  /// The scheduler chose the application to free its memory. `warnedAt` is the instant at which the
-  /// application received the memory warning; nil if it received none.
+  /// The scheduler terminated the application to free memory. `warnedAt` is the instant at which
+  /// the application received the memory warning; nil if it received none.
   case memory(MemoryChoice, warnedAt: Instant?)
   /// The CPU time that the application used in the background, the period in which it used this
   /// time, and the share that it was allowed to use.

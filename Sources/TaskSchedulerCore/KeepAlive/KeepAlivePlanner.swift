@@ -26,13 +26,14 @@
 ///   avoid these bursts, the planner would have to call every handler at every burst.
 /// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
 ///   burst that is not later than its due instant. With any other choice, its k-th call is at the
-///   same time or earlier. If a schedule has bursts at least m apart, they are exactly m apart, as
-///   those of the planner are. Only the time of its first burst can differ.
+///   same time or earlier. In every schedule, successive bursts are at most m apart. If a schedule
+///   also keeps them at least m apart, they are exactly m apart, as those of the planner are. Only
+///   the time of its first burst can differ.
 ///
 /// Bursts do not drift. New intervals begin at the due instant that forced the burst, even if the
 /// machine runs the burst a moment late. Otherwise each late burst would postpone the next one. A
-/// handler with exactly twice the shortest interval could then never wait for a second burst, and
-/// would be called at every burst.
+/// handler with exactly twice the shortest period would then be due just before the second burst
+/// after its last call. It could not wait for that burst, and would be called at every burst.
 public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
   /// The instants at which the handlers are due.

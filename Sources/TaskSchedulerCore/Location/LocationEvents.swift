@@ -10,11 +10,11 @@ public enum LocationEvent: Equatable, Sendable {
   case startMonitoring(RequestID, InstanceID, Region)
   case stopMonitoring(RequestID, InstanceID, RegionID)
   case requestAuthorization(RequestID, InstanceID)
-  /// An operator's decision with taskctl or, if the request is nil, the user's answer. After
-  /// `notDetermined`, the scheduler asks the user again when the application uses or requests the
-  /// location.
+  /// An operator's decision with taskctl or, if the request is nil, the user's answer. If an
+  /// operator sets `notDetermined`, the scheduler asks the user again as soon as the application
+  /// uses the location or requests authorization.
   case authorize(RequestID?, ApplicationKey, LocationAuthorization)
-  /// Ends the regions and the significant changes of an application, and withdraws the decision.
+  /// Deletes an application's regions, its request for significant changes and its authorization.
   case forget(RequestID, ApplicationKey)
   case rulesChanged(LocationRules)
   /// A source appeared or disappeared.
@@ -24,7 +24,7 @@ public enum LocationEvent: Equatable, Sendable {
   /// A user or an operator simulates a location for the applications of one user or, with nil, of
   /// all users.
   case posted(RequestID, Location, for: UserID?)
-  /// The modem has another cell, or the network another access point.
+  /// The cell of the modem or the access point of the network has changed.
   case moved
   /// The transaction is durable.
   case stored(TransactionID)
@@ -69,8 +69,8 @@ public enum LocationChange: Equatable, Sendable {
   case monitorSignificantChanges(Bool)
   /// The user's or the operator's decision, and whether the user has been asked.
   case authorize(LocationAuthorization, wasAsked: Bool)
-  /// Whether the machine is inside a region. The scheduler does not store a crossing before the
-  /// application has received it.
+  /// Whether the machine is inside a region. If an application must be told of a crossing, the
+  /// scheduler stores the crossing only when the application receives the report.
   case report(RegionCrossing)
 }
 
@@ -137,9 +137,9 @@ public struct LocationStatus: Equatable, Sendable {
   public var locations: [UserID: Location]
   /// The instant at which each user's next location is needed for regions or significant changes.
   public var nextLooks: [UserID: Instant]
-  /// For each user, the instant until which a location that was posted for this user alone replaces
-  /// the locations of the sources. ``postedForAllUntil`` is this instant for a location that was
-  /// posted for all users.
+  /// For each user, the instant at which the location posted for this user alone expires. Until
+  /// then, this location replaces the locations of the sources. At ``postedForAllUntil``, the
+  /// location posted for all users expires.
   public var postedUntil: [UserID: Instant]
   public var postedForAllUntil: Instant?
 }

@@ -5,7 +5,7 @@ struct LocationServices: Equatable, Sendable {
     var id: TransactionID
     var application: ApplicationKey
     var change: LocationChange
-    /// The request that waits for the answer; nil for a change that the scheduler made itself.
+    /// The request that waits for the answer; nil if there is none.
     var request: RequestID?
   }
 
@@ -16,15 +16,16 @@ struct LocationServices: Equatable, Sendable {
   var updates: [InstanceID: LocationUpdates] = [:]
   private(set) var applications: [ApplicationKey: ApplicationLocation] = [:]
   var users: [UserID: UserLocation] = [:]
-  /// The instant until which a location that was posted for all users replaces the locations of the
-  /// sources.
+  /// The instant at which the location posted for all users expires. Until then, this location
+  /// replaces the locations of the sources.
   var postedUntil: Instant?
   /// What the sources were last told to do.
   var needs = LocationNeeds()
   private(set) var pending: [TransactionID: Pending] = [:]
   private(set) var transactionLast: UInt64 = 0
 
-  /// Whether no application uses the location.
+  /// Whether no application uses the location, the scheduler remembers nothing about applications
+  /// and users, and the sources have nothing to do.
   var isIdle: Bool {
     updates.isEmpty && applications.isEmpty && users.isEmpty && needs == LocationNeeds()
   }
@@ -65,7 +66,7 @@ struct LocationServices: Equatable, Sendable {
     sources.contains(.gpsd) || sources.contains(.geoClue(user)) || isPosted(for: user, at: now)
   }
 
-  /// Returns whether a posted location replaces the locations of the sources for a user.
+  /// Returns whether, for a user, a posted location replaces the locations of the sources.
   func isPosted(for user: UserID, at now: Instant) -> Bool {
     [postedUntil, users[user]?.postedUntil].contains { $0.map { now < $0 } ?? false }
   }

@@ -2,8 +2,8 @@
 /// regions and significant changes.
 ///
 /// A look is the time in which a receiver determines the location for these two services. Between
-/// two looks, no receiver runs for them. The next look is due when the machine could reach the
-/// nearest boundary.
+/// two looks, no receiver runs for them. For regions, the next look is due when the machine could
+/// reach the nearest boundary.
 struct UserLocation: Equatable, Sendable {
   enum Look: Equatable {
     /// No location is needed for regions and significant changes.
@@ -16,15 +16,15 @@ struct UserLocation: Equatable, Sendable {
   /// The newest location, and the instant of its report.
   private(set) var location: Location?
   private(set) var locatedAt: Instant?
-  /// The instant until which a location that was posted for this user alone replaces the locations
-  /// of the sources.
+  /// The instant at which the location posted for this user alone expires. Until then, this
+  /// location replaces the locations of the sources.
   var postedUntil: Instant?
   /// The instant at which a radio source last reported that the machine has moved; nil if a
   /// location was determined since.
   var movedAt: Instant?
   var look = Look.idle
-  /// The delay after failed looks, and the earliest instant of the next look. nil if no look has
-  /// failed since the newest location.
+  /// The delay after looks that found no location, and the earliest instant of the next look; nil
+  /// if there was no such look, or if a location has come since.
   private(set) var retry: Retry?
 
   struct Retry: Equatable {

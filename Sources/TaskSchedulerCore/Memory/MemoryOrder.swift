@@ -2,7 +2,7 @@
 // (contract.md#memory-order).
 
 /// An application, with the properties that determine its place in the order of terminations to
-/// free memory. The scheduler never terminates an application in the foreground to free memory.
+/// free memory. The scheduler never terminates a foreground application for this purpose.
 public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
@@ -52,8 +52,8 @@ public struct MemoryChoice: Equatable, Sendable {
 }
 
 extension ApplicationState {
-  /// The position of the state in the order of terminations. The scheduler terminates no
-  /// application at position 2 to free memory.
+  /// The position of the state in the order of terminations to free memory. The scheduler never
+  /// terminates an application at position 2 for this purpose.
   var memoryClass: Int {
     switch self {
     case .suspended: 0

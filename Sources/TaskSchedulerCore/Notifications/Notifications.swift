@@ -92,14 +92,15 @@ struct Notifications: Sendable {
   /// daemon has read the clock.
   private(set) var wallOffset: Int64?
 
-  /// The instant at which the next notification fires; nil if no notification waits.
+  /// The instant at which the next notification fires; nil if there is none.
   var nextDue: Instant? { due.next }
 
-  /// Returns how many notifications of an application wait for their time, or for the store.
+  /// Returns how many scheduled notifications an application has, including those that the store
+  /// has not stored yet.
   func count(of application: ApplicationKey) -> Int { countByApplication[application] ?? 0 }
 
-  /// Returns how many notifications of all applications of a user wait for their time, or for the
-  /// store.
+  /// Returns how many notifications of all applications of a user are scheduled or wait for the
+  /// store. A notification that fires at once also waits for the store.
   func count(of user: UserID) -> Int { countByUser[user] ?? 0 }
 
   /// The notifications that wait for their time and are not being cancelled. They include

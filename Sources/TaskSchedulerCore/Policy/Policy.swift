@@ -36,7 +36,8 @@ public struct Policy: Equatable, Sendable {
 
   /// `TracerCheckInterval`: how often the daemon checks whether a debugger has detached from an
   /// application. While a debugger traces the application, no limit applies to the application. The
-  /// kernel does not report the end of the tracing. Source: this project.
+  /// daemon must check, because the kernel does not report the end of the tracing. Source: this
+  /// project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
   /// `WakeTolerance`: how late the scheduler may notice a deadline and still enforce the limit. If

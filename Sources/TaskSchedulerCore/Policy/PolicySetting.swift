@@ -73,9 +73,8 @@ extension PolicySetting {
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
       "How late the daemon may notice a deadline and still enforce the limit. If the daemon "
-        + "notices the deadline later, it assumes that the machine slept, and restarts the "
-        + "limit. It does not restart BackgroundTime and the limits for audio, but it restarts "
-        + "ExpirationLead."),
+        + "notices the deadline later, it assumes that the machine slept, and restarts the limit. "
+        + "BackgroundTime and the limits for audio do not restart, but ExpirationLead does."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval that a keep-alive handler may have."),
@@ -97,7 +96,7 @@ extension PolicySetting {
       "The longest relaunch delay."),
     PolicySetting(
       "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
-      "How long an application must run before its relaunch delay is RelaunchDelay again."),
+      "How long an application must run before its relaunch delay returns to RelaunchDelay."),
     PolicySetting(
       "BackgroundUseWindow",
       .timeSpan(\.backgroundUseWindow, .milliseconds(100) ... .seconds(3600)),
@@ -121,18 +120,17 @@ extension PolicySetting {
         + "audio entitles no application to run in the background."),
     PolicySetting(
       "AudioGraceTime", .timeSpan(\.audioGraceTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application with mode audio may run in the background after its last stream "
-        + "has ended, or has been paused or muted. The audio session of an application, with or "
-        + "without this mode, ends after the same time."),
+      "How long an application with mode audio may run in the background after its last stream has "
+        + "ended, or has been paused or muted. The audio session of any application ends after the "
+        + "same time."),
     PolicySetting(
       "AudioSilenceTime", .timeSpan(\.audioSilenceTime, .seconds(1) ... .seconds(3600)),
       "How long an application with mode audio may play only silence in the background. After "
         + "this time, the application counts as paused."),
     PolicySetting(
       "AudioMuteTime", .timeSpan(\.audioMuteTime, .milliseconds(1) ... .seconds(10)),
-      "How long the daemon waits, before it suspends an audible application, for the session "
-        + "agent to mute the application. After this time, the daemon suspends the application "
-        + "anyway."),
+      "How long the session agent may take to mute an audible application that the daemon is about "
+        + "to suspend. After this time, the daemon suspends the application anyway."),
     PolicySetting(
       "DuckLevel", .count(\.duckLevel, 1...100),
       "While one application ducks another, the daemon lowers the volume of the ducked "
@@ -145,9 +143,9 @@ extension PolicySetting {
         + "tells an application that the machine entered or left the region."),
     PolicySetting(
       "LocationFixTime", .timeSpan(\.locationFixTime, .seconds(1) ... .seconds(900)),
-      "How long a receiver may run to determine the location for regions and significant "
-        + "changes. A location that 'taskctl post-location' simulates replaces the locations of "
-        + "the sources for the same time."),
+      "How long a receiver may run to determine the location for regions and significant changes. "
+        + "For the same time after 'taskctl post-location', applications receive only the "
+        + "simulated location."),
     PolicySetting(
       "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
       "How long a suspended media player may run when a program reads its properties. Must be less "
@@ -226,7 +224,8 @@ extension PolicySetting {
       "How many scheduled notifications one application may have."),
     PolicySetting(
       "MaxNotificationsPerUser", .count(\.notificationsPerUserMax, 1...65_536),
-      "How many notifications of all applications of one user may be scheduled or not yet shown."),
+      "How many notifications of all applications of one user may be scheduled or waiting to be "
+        + "shown."),
     PolicySetting(
       "MaxRegionsPerApplication", .count(\.regionsPerApplicationMax, 1...1024),
       "How many regions one application may monitor."),
@@ -236,13 +235,14 @@ extension PolicySetting {
         + "because the daemon compares each location with each region."),
     PolicySetting(
       "MaxLocationApplicationsPerUser", .count(\.locationApplicationsPerUserMax, 1...65_536),
-      "For how many applications of one user the daemon remembers a region, a request for "
-        + "significant changes, or a decision about the location. 'taskctl location forget' "
-        + "makes room for other applications."),
+      "The maximum number of applications of one user for which the daemon remembers regions, "
+        + "significant changes or a decision about the location. 'taskctl location forget' makes "
+        + "the daemon forget an application."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
-      "How many custom system changes with different names the daemon holds for each user. The "
-        + "daemon no longer holds a change that all applications have received."),
+      "How many custom system changes the daemon holds for the suspended applications of one user. "
+        + "Changes of the same name count once. A change that all applications have received does "
+        + "not count."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
       "How many ended applications without a manifest the daemon remembers for each user."),
@@ -252,9 +252,10 @@ extension PolicySetting {
         + "BackgroundUseWindow. The daemon throttles an application that uses more."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "The percentage of one CPU that a throttled application gets. The daemon kills the "
-        + "application if it uses more than four fifths of this share in the next "
-        + "BackgroundUseWindow, or if it exceeds BackgroundProcessorShare again after the daemon "
-        + "has ended the throttle. Must be less than BackgroundProcessorShare."),
+      "The percentage of one CPU that a throttled application gets. If the application uses more "
+        + "than four fifths of this share in the next BackgroundUseWindow, the daemon kills it. "
+        + "Otherwise the daemon ends the throttle. If the application then exceeds "
+        + "BackgroundProcessorShare again, the daemon kills it. Must be less than "
+        + "BackgroundProcessorShare."),
   ]
 }

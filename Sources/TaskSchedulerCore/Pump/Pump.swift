@@ -64,7 +64,8 @@ public final class Pump {
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.
   ///   - event: The last event; nil if there was none.
-  ///   - lastAlive: The instant at which the previous daemon handled its last event.
+  ///   - lastAlive: The instant of the last event, or of the start of the event log if it contains
+  ///     no event.
   public func resume(_ effects: [Effect], of event: Event?, lastAlive: Instant) {
     finish(effects, of: event)
     backlog.insert(.scheduler(.recovered(lastAlive: lastAlive)), at: 0)

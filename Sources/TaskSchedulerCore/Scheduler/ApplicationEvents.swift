@@ -15,7 +15,7 @@ public enum ApplicationEvent: Equatable, Sendable {
   /// The application has begun a phone call.
   case beginCall(RequestID, InstanceID)
   case endCall(RequestID, InstanceID)
-  /// The application said how its audio goes together with the audio of other applications.
+  /// The application set its audio session.
   case setAudioSession(RequestID, InstanceID, AudioSession)
 
   var request: RequestID? {

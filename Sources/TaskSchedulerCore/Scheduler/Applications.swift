@@ -51,7 +51,7 @@ struct Applications: Sendable {
   var allManifests: [Manifest] { manifests.sortedByKey.map(\.value) }
 
   /// The ended applications without a manifest, ordered by owner, and then by the time at which
-  /// they ended.
+  /// they ended. Some of them may run again.
   var ended: [ApplicationKey] { endedByOwner.sortedKeys.flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {

@@ -23,8 +23,9 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Starts `AudioGraceTime` if the instance has ceased to play and record. Cancels it if the
-  /// instance plays or records, or if audio cannot entitle the instance to run.
+  /// Starts `AudioGraceTime` if the instance played or recorded before the change, and does neither
+  /// now. Cancels it if the instance plays or records now, or if audio cannot entitle the instance
+  /// to run.
   func setGrace(
     of next: inout InstanceAudio, before: InstanceAudio, in turn: borrowing Turn
   ) {

@@ -47,8 +47,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
     case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
-      // Before the call began, the other application may have interrupted this instance by its
-      // ringing. From now on, the call interrupts this instance.
+      // The other application interrupted this instance, for example by its ringing, and now has a
+      // phone call. From now on, the call interrupts this instance.
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
@@ -142,8 +142,8 @@ extension Instance {
 
   /// Ends the interruption of the instance's audio, if there is one. If the scheduler told the
   /// application of the interruption, it also tells the application of the end, and resumes it if
-  /// it is suspended. After a phone call, a muted application may run for `EventTime`, so that it
-  /// can play again.
+  /// it is suspended. After a phone call, an application that was only muted may run for
+  /// `EventTime`, so that it can play again.
   mutating func endAudioInterruption(in turn: inout Turn) {
     guard let interrupted = audio?.interrupted else { return }
     audio?.interrupted = nil

@@ -87,9 +87,9 @@ extension Scheduler {
         sessions.audio[user]?.unstarted[stream.id] = audio
         continue
       }
-      // When the agent restores the stream, the server also updates the entry. The scheduler then
-      // forgets the values that the stream began with. If the stream ran in its first report, the
-      // scheduler also forgets the others: the entry no longer contained them.
+      // When the agent restores the stream, the server also restores the entry, so the scheduler
+      // forgets the values with which the stream began. If the stream ran in its first report, the
+      // entry contained no other remembered values, so the scheduler forgets those too.
       forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
         updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }

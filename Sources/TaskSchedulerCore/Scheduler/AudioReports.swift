@@ -229,8 +229,8 @@ extension Instance {
   }
 
   /// Returns whether the agent must show the user that the instance records in the background.
-  /// If audio does not entitle the instance to run, the agent shows the notice only after the
-  /// instance has acknowledged its callbacks. Until then, the instance may be suspended soon.
+  /// If audio does not entitle the instance to run, the agent shows no notice while a callback is
+  /// unacknowledged. The scheduler may suspend the instance right after the acknowledgement.
   private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
     guard state == .background, termination == nil, audio?.isRecording == true else {
       return false

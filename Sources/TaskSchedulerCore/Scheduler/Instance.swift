@@ -73,9 +73,8 @@ struct Instance: Equatable, Sendable {
   /// What the scheduler knows about a debugger.
   enum Tracer: Equatable {
     case absent
-    /// A limit has passed, and the scheduler has asked the daemon whether a debugger traces the
-    /// instance. `heldBefore` tells whether a debugger already traced the instance before that
-    /// request.
+    /// The scheduler has asked the daemon whether a debugger traces the instance. `heldBefore`
+    /// tells whether a debugger traced the instance at the previous check.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
   }

@@ -53,8 +53,8 @@ extension Instance {
   }
 
   fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // If an earlier call still waits behind another callback, no second call is necessary: the
-    // application receives the earlier call after this burst.
+    // If an earlier keep-alive call still waits behind another callback, the application receives
+    // that call after this burst. No second call is necessary.
     if termination != nil || callbacks.waits(.keepAlive) { return }
     if state == .suspended {
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)

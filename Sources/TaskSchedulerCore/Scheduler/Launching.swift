@@ -103,7 +103,7 @@ extension Scheduler {
     }
     updateInstance(id, in: &turn) { $0.openStream(request, in: &$1) }
     tellWaiting(of: key, in: &turn)
-    // From now on, the application receives remote control.
+    // From now on, the media player `taskschedd` can represent the application.
     if sessions.audio[key.owner] != nil { presentPlayer(of: key.owner, in: &turn) }
   }
 
@@ -124,7 +124,7 @@ extension Scheduler {
     start(id, key, adoption.leader, plan, cause: .adopt, in: &turn) { instance, turn in
       turn.reply(request, .started(id, adoption.leader))
       guard let name = adoption.backgroundTask else { return }
-      // The background task entitles the instance to run, in place of the launch.
+      // The background task, not `LaunchTime`, entitles the instance to run.
       instance.stint?.launchEnds = nil
       instance.grantTask(name: name, request: nil, in: &turn)
     }
@@ -158,7 +158,8 @@ extension Scheduler {
     return InstanceID(instanceIDLast)
   }
 
-  /// Starts an instance in its first state. Calls `afterTransition` before the first callback.
+  /// Starts an instance in its first state. Calls `afterTransition` before it sends the first
+  /// callback.
   private mutating func start(
     _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,
     cause: TransitionCause, in turn: inout Turn,

@@ -6,11 +6,12 @@ extension Instance {
   /// ended.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
-    // The stream counts as closed until the reply, which must be the first message on it.
+    // The reply must be the first message on the stream. Until then, the stream counts as closed.
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // The application sent the request before its processes were stopped. The launch continues.
+      // The application sent the request before its processes were stopped. It must run again to
+      // handle didFinishLaunching.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge its callbacks before it is active.
@@ -19,15 +20,16 @@ extension Instance {
     stream = .open
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
-    // The application receives missed system changes before the callbacks that follow a resume,
-    // even if the stream was closed when the application was resumed.
+    // A resumed application receives missed system changes before its callbacks. If its stream was
+    // closed at the resume, the scheduler sends these changes now.
     if wasAware, state != .suspended { deliverChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
-    // The daemon may be killing the suspended application, which cannot receive a notice.
+    // A terminating application receives no notices. Its processes may even be suspended, if the
+    // daemon is killing it.
     if termination == nil {
       for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
     }
@@ -43,8 +45,8 @@ extension Instance {
 
   /// Brings the instance to the foreground.
   ///
-  /// An aware application is inactive until it has acknowledged willEnterForeground. An unaware
-  /// application is active at once.
+  /// An aware application becomes active when it has acknowledged its callbacks, such as
+  /// willEnterForeground. An unaware application becomes active at once.
   mutating func activate(cause: TransitionCause, in turn: inout Turn) {
     // An order of an operator or a user stays in force until the next change of the window.
     if cause == .activate { window?.hold() }
@@ -65,7 +67,8 @@ extension Instance {
     enqueue([.willEnterForeground], in: &turn)
   }
 
-  /// Makes the instance active if it has acknowledged its callbacks.
+  /// Makes an instance that is coming to the foreground active, if it has acknowledged its
+  /// callbacks.
   mutating func finishActivation(cause: TransitionCause, in turn: inout Turn) {
     guard isActivating, !callbacks.hasEntry else { return }
     move(to: .active, cause: cause, in: &turn)
@@ -132,7 +135,7 @@ extension Instance {
     }
     phase = next
     stateSince = turn.instant
-    // No deadline ends `AudioGraceTime` in the foreground, so this time may have passed already.
+    // In the foreground, no deadline enforces `AudioGraceTime`. It may have passed already.
     if state == .background { endAudioGraceIfDue(in: &turn) }
     if state != .suspended { endSilence(in: &turn) }
     if !isActiveOrActivating { window?.resigned() }

@@ -6,7 +6,8 @@ extension Scheduler {
   /// What the sources must do at present.
   public var locationNeeds: LocationNeeds { location.needs }
 
-  /// The instant of the next look, or of the end of a look; nil if there is none.
+  /// The earliest instant at which a look begins, or at which `LocationFixTime` of a look ends; nil
+  /// if no look is planned or in progress.
   var nextLook: Instant? {
     if location.users.isEmpty { return nil }
     return location.users.values.lazy.compactMap { user in
@@ -18,7 +19,8 @@ extension Scheduler {
     }.min()
   }
 
-  /// The instant of the next look, for which a sleeping machine must wake.
+  /// The instant at which the next look begins; nil if no look is planned. A sleeping machine must
+  /// wake for the look.
   var nextLookDue: Instant? {
     if location.users.isEmpty { return nil }
     return location.users.values.lazy.compactMap(\.dueAt).min()
@@ -47,9 +49,9 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
-  /// now begins when the scheduler handles the deadline, unless the current event brings a
-  /// location. If the last look found no location, the next look does not begin early.
+  /// Begins the looks that are due soon, because the machine is awake anyway. Skips the looks that
+  /// are already due: the deadline begins them, or the current event brings the location. If the
+  /// last look found no location, the next look does not begin early.
   mutating func lookEarly(in turn: Turn) {
     if location.users.isEmpty { return }
     for user in location.users.sortedKeys {
@@ -123,8 +125,8 @@ extension Scheduler {
     return next
   }
 
-  /// Determines again which applications run because of their updates, which reports they may
-  /// receive, which questions about consent are settled, and when looks are due.
+  /// Adapts the state to a change of the location services: the entitlements by continuous updates,
+  /// the questions about consent, the waiting reports, and the times of the looks.
   mutating func reconsiderLocation(in turn: inout Turn) {
     for id in location.updates.sortedKeys {
       if let key = instances[id]?.application { updateLocating(of: key, in: &turn) }
@@ -209,8 +211,8 @@ extension Scheduler {
       updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
       monitorsSignificantChanges: location.applications[key]?.reference != nil,
       regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
-    // An application that uses no service counts as denied by its manifest only if the manifest
-    // names no service at all.
+    // If the application uses no service, all services are checked. The manifest then counts as the
+    // reason for the denial only if it names no service.
     let services = use.services.isEmpty ? LocationService.allCases : use.services
     let denials = services.map { denial(of: key, $0) }
     if denials.allSatisfy({ $0 == denials[0] }) { use.denial = denials[0] }
@@ -219,8 +221,8 @@ extension Scheduler {
     } else if use.authorization == .denied {
       use.denial = .user
     }
-    // The scheduler last learned whether the machine is inside a region while the application could
-    // still receive locations. The machine may have moved since.
+    // While an application is not authorized, the scheduler does not update whether the machine is
+    // inside a region. The stored value may be wrong.
     if use.authorization != .authorized {
       for index in use.regions.indices { use.regions[index].isInside = nil }
     }

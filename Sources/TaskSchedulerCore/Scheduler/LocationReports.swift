@@ -33,7 +33,7 @@ extension Scheduler {
   /// Takes a location for the given users.
   ///
   /// Sends the continuous updates of all users before the reports. A report can resume an
-  /// application, and the scheduler then also calls keep-alive handlers, which resumes applications
+  /// application. The scheduler may then also call keep-alive handlers, and so resume applications
   /// of other users. These applications must not receive this location as an update.
   private mutating func take(_ location: Location, for users: [UserID], in turn: inout Turn) {
     for user in users {
@@ -127,8 +127,8 @@ extension Scheduler {
 
   // MARK: Telling applications
 
-  /// Sends an application the reports that wait for it. Resumes the application if it is suspended.
-  /// If it does not run, launches it if possible.
+  /// Sends an application the reports that wait for it. Resumes a suspended application. If the
+  /// application does not run, launches it if possible.
   mutating func tellWaiting(of key: ApplicationKey, in turn: inout Turn) {
     guard location.applications[key]?.waiting.isEmpty == false else { return }
     guard let application = applications[key] else { return }
@@ -180,8 +180,9 @@ extension Scheduler {
 
   // MARK: Entitlement
 
-  /// Entitles the instance of an application to run in the background while its continuous updates
-  /// are started and authorized.
+  /// Determines again whether continuous location updates entitle the instance of an application to
+  /// run in the background. The updates must be started and authorized, and the instance must have
+  /// mode `location`.
   mutating func updateLocating(of key: ApplicationKey, in turn: inout Turn) {
     guard let id = applications[key]?.instance else { return }
     let isLocating = location.updates[id] != nil && isAuthorized(key, .updates)
@@ -193,7 +194,8 @@ extension Scheduler {
     location.updates[instance.id] = nil
     let key = instance.application
     guard location.applications[key] != nil, applications.manifest(for: key) == nil else { return }
-    // The scheduler forgets an ended application that has no manifest and uses no service.
+    // If the application has no manifest and uses no service, `lastUsed` must not prevent the
+    // scheduler from forgetting it.
     location.change(key) { if !$0.monitors { $0.lastUsed = nil } }
   }
 }

@@ -279,7 +279,7 @@ extension Scheduler {
   }
 
   /// Stores whether the machine is inside a region. Call this when the application receives the
-  /// report of the crossing, or when it needs no report.
+  /// report of the crossing, or if the application needs no report.
   mutating func storeReport(
     _ crossing: RegionCrossing, of key: ApplicationKey, in turn: inout Turn
   ) {
@@ -337,8 +337,8 @@ extension Scheduler {
     }
   }
 
-  /// After a recovery, sends the store each change again that it has not answered, and sends the
-  /// sources the current needs.
+  /// After a recovery, repeats the changes that the store has not answered, and tells the sources
+  /// the current needs.
   func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

@@ -85,7 +85,11 @@ extension Scheduler {
     if memory.phase != .calm { turn.emit(.memory(.read)) }
   }
 
-  /// Waits for the next trigger, or for the end of pressure.
+  /// Ends the episode if pressure has ended. Otherwise, waits for a trigger after `decidesAt`, or
+  /// for the end of pressure.
+  ///
+  /// - Parameter readsMemory: Whether the scheduler also requests a reading of the memory at
+  ///   `decidesAt`.
   private mutating func wait(
     until decidesAt: Instant, readingMemory readsMemory: Bool, _ turn: Turn
   ) {
@@ -112,8 +116,8 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
-  /// Whether less than twice `MemoryFloorPercent` is available. If so, the memory may be below
-  /// `MemoryFloorPercent` at the next trigger.
+  /// Whether less than twice `MemoryFloorPercent` is available. If so, the available memory may be
+  /// below `MemoryFloorPercent` at the next trigger.
   private var isMemoryNearFloor: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
   }
@@ -179,7 +183,7 @@ extension Scheduler {
       return
     }
     memory.measurement = nil
-    // The size of an instance is unknown if it was suspended or started during the measurement.
+    // An instance that was suspended or started during the measurement has no known size.
     guard let order = order(memoryCandidates, sizes) else { return choose(in: &turn) }
     end(order, since: since, in: &turn)
   }
@@ -241,8 +245,8 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // The time for a callback that precedes willTerminate, for willTerminate itself, and for
-    // SIGTERM.
+    // The time for a callback that precedes willTerminate, for willTerminate itself, and for the
+    // stop signal.
     let time = policy.callbackTimeout * 2 + policy.terminateTimeout
     memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
   }

@@ -103,8 +103,8 @@ extension Scheduler {
       // The notification did not fire during its cancellation, and may be due now.
       notificationsDue(in: &turn)
     case .fire(let id, _, let at, _):
-      // The daemon showed the notification, but the store has not recorded that. After a reboot,
-      // the notification fires again.
+      // The notification has fired, but the store has not recorded this. After a reboot, the
+      // notification fires again.
       findNext(id, after: at, in: &turn)
     }
   }
@@ -163,8 +163,8 @@ extension Scheduler {
     }
   }
 
-  /// Activates an application because the user has chosen a notification about it or has answered a
-  /// call. If the application does not run, launches it.
+  /// Activates an application because the user has chosen one of its notifications or the notice
+  /// about its recording, or has answered a call. If the application does not run, launches it.
   mutating func bringToFront(_ key: ApplicationKey, in turn: inout Turn) {
     if let running = applications[key]?.instance {
       if instances[running]?.state != .active { activate(nil, key, in: &turn) }

@@ -84,8 +84,8 @@ extension Scheduler {
 
   // MARK: Hold
 
-  /// Puts on hold each application's call that is not the newest call of its user, and takes the
-  /// newest call off hold.
+  /// Puts the call of an application on hold while its user has a newer call. An answered call of a
+  /// modem is a call of every user. Ends the hold of the newest call.
   private mutating func holdCalls(in turn: inout Turn) {
     var newest: [UserID: Calls.Call] = [:]
     let owners = calls.answered.map { call in

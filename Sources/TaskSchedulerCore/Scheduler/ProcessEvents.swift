@@ -19,7 +19,7 @@ public enum ProcessEvent: Equatable, Sendable {
   case signalFailed(InstanceID, reason: String)
   /// The answer to ``Effect/checkTracer(_:)``.
   case tracerChecked(InstanceID, isTraced: Bool)
-  /// An activity that may be an entitlement began or ended.
+  /// An activity that entitles the instance to run began or ended.
   case activityBegan(InstanceID, Activity)
   case activityEnded(InstanceID, Activity)
   /// The daemon adopted the instance because of its window, and has now found that it must not

@@ -44,8 +44,8 @@ extension Scheduler {
     instances[id]?.application
   }
 
-  /// Returns the managed sockets of an instance, in the order in which the application handed them
-  /// over.
+  /// Returns the managed sockets of an instance, in the order in which the application passed them
+  /// to the daemon.
   public func sockets(of id: InstanceID) -> [SocketID] {
     instances[id]?.sockets.ids ?? []
   }

@@ -1,6 +1,6 @@
-// Automatic launches (contract §8). The scheduler launches applications when the daemon starts. It
-// also launches an application again after it has ended, except after an exit with code 0 and after
-// an end that a user or an operator ordered.
+// Automatic launches (contract §8). The scheduler launches applications with mode `voip` when the
+// daemon starts, and relaunches them when they end. It does not relaunch an application that exited
+// with code 0, or whose end a user or an operator ordered.
 
 extension Application {
   /// Whether the scheduler launches the application without a request: when the daemon starts, and

@@ -179,11 +179,11 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Whether the application can receive remote control as notices. The scheduler sends no notices
+  /// Whether the application can receive commands as notices. The scheduler sends no such notices
   /// to a media player on the session bus.
   var takesRemoteControl: Bool { isAware && backgroundModes.contains(.audio) }
 
-  /// Resumes the instance, or keeps it running, to answer a call to its media player.
+  /// Resumes the instance or keeps it running, so that its media player can answer a call.
   fileprivate mutating func playerCalled(_ call: PlayerCall, in turn: inout Turn) {
     guard termination == nil else { return }
     if call == .command { forgetPause(in: &turn) }

@@ -90,8 +90,9 @@ extension Instance {
     enforceProcessorShare(use.processor - window.processor, within: time, measurement, in: &turn)
   }
 
-  /// Throttles an instance that used too much CPU time. Kills an instance that used more than four
-  /// fifths of its throttled share, or that used too much again after a throttle.
+  /// Throttles an instance that used too much CPU time. Kills a throttled instance that used more
+  /// than four fifths of its share. Also kills an instance that used too much again after the
+  /// throttle was lifted.
   private mutating func enforceProcessorShare(
     _ used: Duration, within window: Duration, _ measurement: UseMeasurement, in turn: inout Turn
   ) {

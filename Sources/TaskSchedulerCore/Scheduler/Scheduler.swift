@@ -87,8 +87,6 @@ public struct Scheduler: Sendable {
       // Memory comes first: once pressure has ended, it no longer delays relaunches.
       memoryDue(in: &turn)
       relaunchDue(in: &turn)
-      // Looks come before the keep-alive handlers, because a burst also begins the looks that are
-      // due soon.
       looksDue(in: &turn)
       notificationsDue(in: &turn)
       runKeepAlives(in: &turn)

@@ -234,8 +234,8 @@ extension Instance {
     self.window = window
   }
 
-  /// Brings an instance whose window is visible without the focus to the foreground, where it is
-  /// inactive.
+  /// Brings an instance to the foreground. The instance is inactive there, because its window is
+  /// visible but does not have the focus.
   mutating func show(in turn: inout Turn) {
     guard termination == nil, callbacks.count < turn.policy.queuedCallbacksMax else { return }
     switch state {
@@ -250,15 +250,15 @@ extension Instance {
   }
 
   /// Resumes a suspended instance for `EventTime`, because all of its windows have been closed or
-  /// have become unknown. The instance could not close them itself, so the compositor or X server
-  /// has probably ended or has disconnected the instance. Most programs then exit.
+  /// have become unknown. A suspended instance cannot close its windows, so the compositor or the X
+  /// server has probably ended or disconnected the instance. Most programs then exit.
   mutating func windowsClosed(in turn: inout Turn) {
     guard termination == nil, state == .suspended else { return }
     runForEvent(turn.policy.eventTime, cause: .closed, in: &turn)
   }
 
-  /// Sends the application a notice that it must acknowledge, and entitles it to run for
-  /// `EventTime` to handle the notice.
+  /// Sends the application a notice, and entitles it to run until it has acknowledged the notice,
+  /// for at most `EventTime`.
   mutating func handle(
     _ notice: (CallbackID) -> Notice, cause: TransitionCause, in turn: inout Turn
   ) {
@@ -273,7 +273,7 @@ extension Instance {
   }
 
   /// Entitles an instance in the background to run for `time`, and resumes it if it is suspended.
-  /// The application learns of the event by other means than a notice, and does not acknowledge it.
+  /// The application receives no notice of the event, and does not acknowledge it.
   mutating func runForEvent(
     _ time: Duration, cause: TransitionCause, in turn: inout Turn
   ) {
@@ -295,7 +295,7 @@ extension Instance {
 
   /// Enforces the window limits that have passed. Makes the instance inactive if its windows have
   /// had no focus for `FocusSettleTime`. Sends it to the background if they have been hidden for
-  /// `FocusSettleTime` and `HiddenGraceTime`.
+  /// `FocusSettleTime` plus `HiddenGraceTime`.
   mutating func enforceWindowLimits(in turn: inout Turn) {
     if let due = window?.leavesAt(turn.policy), due <= turn.instant {
       enterBackground(cause: .hidden, in: &turn)

@@ -35,9 +35,9 @@ extension Instance {
     }
   }
 
-  /// If an operator or the user ordered the end, applies the limits of the instance even while a
-  /// debugger traces it. In this case, restarts the limits for unanswered messages, the event time,
-  /// the launch and the stop signal.
+  /// If an operator or the user ordered the end, a debugger no longer keeps the scheduler from
+  /// enforcing the limits of the instance. These limits restart, because they may have passed while
+  /// the debugger traced the instance.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {

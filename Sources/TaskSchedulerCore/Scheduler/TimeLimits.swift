@@ -10,8 +10,9 @@ extension Instance {
     earlier(limit(policy), stint?.use?.nextDue)
   }
 
-  /// Returns the earliest limit. While a debugger traces the instance, returns the next check for
-  /// the debugger instead, or nil if the instance has no limit.
+  /// Returns the earliest limit. While a debugger traces the instance, returns the instant of the
+  /// next check for the debugger instead. Returns nil if there is no limit, or while a check is in
+  /// progress.
   private func limit(_ policy: SharedPolicy) -> Instant? {
     switch tracer {
     case .asked: nil

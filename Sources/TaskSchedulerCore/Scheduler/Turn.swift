@@ -31,8 +31,8 @@ struct Turn {
     effectsLast.append(effect)
   }
 
-  /// Returns all effects in the order in which the daemon carries them out. Mutating, because a
-  /// getter would copy the turn.
+  /// Returns all effects in the order in which the daemon carries them out. Changes ``effects`` in
+  /// place, to avoid a copy.
   mutating func takeEffects() -> [Effect] {
     effects += effectsLast
     return effects

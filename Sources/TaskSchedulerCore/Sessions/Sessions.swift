@@ -52,14 +52,15 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ReturnedMute] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
-  /// The mutes and volumes that the daemon's orders left in the server's entries for streams that
-  /// have ended. The keys are the numbers of the entries (``AudioStream/memory``).
+  /// The mutes and volumes that the server still remembers, because the daemon ordered them for
+  /// streams that have ended. The keys are the numbers of the server's entries
+  /// (``AudioStream/memory``).
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams that the last report contains and that have run, ordered by their ids.
   var known: [AudioStreamID] = []
-  /// The playback streams that the last report contains and that have not run yet. The values are
-  /// the mutes and volumes that earlier orders of the daemon had left in the server's entries when
-  /// the streams began.
+  /// The playback streams that the last report contains and that have not run yet. Each value is
+  /// the mute and the volume that the daemon's orders had left in the stream's entry before the
+  /// stream began.
   var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]
@@ -80,7 +81,8 @@ struct SessionAudio: Equatable, Sendable {
   }
 }
 
-/// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.
+/// A seat whose screen is locked. Also a seat within a locked seat, if it has an interrupted or
+/// focused instance.
 struct SeatLock: Equatable, Sendable {
   var since: Instant
   /// Whether the seat is locked only because of a request to logind; see

@@ -46,8 +46,8 @@ struct ReportedWindow: Equatable, Sendable {
   /// The start of `FocusSettleTime`, after which the instance becomes inactive; nil if that limit
   /// does not run.
   private(set) var unfocusedSince: Instant?
-  /// The start of `FocusSettleTime` and `HiddenGraceTime`, after which the instance goes to the
-  /// background; nil if these limits do not run.
+  /// The start of `FocusSettleTime` plus `HiddenGraceTime`, after which the instance goes to the
+  /// background; nil if this limit does not run.
   private(set) var hiddenSince: Instant?
 
   /// Whether the instance is known to have windows.

@@ -90,7 +90,7 @@ public enum TransitionCause: Equatable, Sendable {
   case shown
   /// The windows of the application lost the focus.
   case unfocused
-  /// The windows of the application have been hidden for `FocusSettleTime` and `HiddenGraceTime`.
+  /// The windows of the application have been hidden for `FocusSettleTime` plus `HiddenGraceTime`.
   case hidden
   /// All windows of the suspended application have disappeared or become unknown. The application
   /// itself could not close them.

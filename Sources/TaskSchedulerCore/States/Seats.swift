@@ -1,8 +1,8 @@
 /// The applications in the foreground of each seat (contract §2).
 ///
-/// At each seat, at most one of them is active, or becomes active once it has acknowledged its
-/// callbacks. The others are inactive: they were interrupted, or their windows are visible without
-/// the focus or were hidden a short time ago.
+/// At each seat, at most one of them is active or is becoming active. The others are inactive: they
+/// were interrupted, their windows are visible without the focus, or their windows were hidden a
+/// short time ago.
 struct Seats: Equatable, Sendable {
   private var foregroundBySeat: [SeatID: [InstanceID]] = [:]
 

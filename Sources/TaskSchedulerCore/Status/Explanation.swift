@@ -72,8 +72,8 @@ public struct Limit: Equatable, Sendable {
     case callback(CallbackKind)
     /// The scheduler calls the expiration handlers of the background tasks.
     case expiration
-    /// The background time ends. The scheduler suspends the application, or kills it if a task is
-    /// outstanding.
+    /// The background time ends. If a task is outstanding, the scheduler kills the application,
+    /// unless something else entitles the application to run.
     case backgroundTime
     /// The time to open the event stream ends.
     case launch

@@ -18,7 +18,8 @@ public enum Snapshot: Equatable, Sendable {
 public enum SwitcherEvent: Equatable, Sendable {
   /// The application sets its snapshot; nil removes it. The daemon already keeps the picture.
   case setSnapshot(RequestID, InstanceID, Snapshot?)
-  /// A person removes the application from the switcher, which terminates it.
+  /// A user or an operator removes the application from the switcher. This also terminates the
+  /// application.
   case remove(RequestID, ApplicationKey, byUser: Bool)
   /// The daemon no longer has these pictures, because no service manager kept them when a daemon
   /// died.

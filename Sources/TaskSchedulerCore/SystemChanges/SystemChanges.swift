@@ -31,9 +31,9 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes that were posted for `owner` and whose number is at most `number`.
-  /// If `owner` is nil, removes those that were posted for all users. Call this only if every
-  /// application has received the changes that are for it.
+  /// Removes the custom changes up to `number` that were posted for `owner`. If `owner` is nil,
+  /// removes those that were posted for all users. Call this only if all receivers of these changes
+  /// have received them.
   mutating func forgetNames(of owner: UserID?, upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.owner == owner && $0.number <= number }
   }
@@ -44,7 +44,8 @@ struct SystemChanges: Equatable, Sendable {
     entries.append(Entry(change: change, owner: owner, number: numberLast))
   }
 
-  /// Returns the changes after a number, for an application of a user.
+  /// Returns the changes that have a higher number than `number`, and that the applications of
+  /// `owner` receive.
   func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
     if number == numberLast { return [] }
     let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }

@@ -1,8 +1,9 @@
 /// A dictionary of large values that stores each value in a separate allocation.
 ///
 /// The hash table of a `Dictionary` is a quarter to five eighths empty, and is copied when it
-/// grows. With large values in the table, the empty entries would waste up to twice the size of the
-/// values. The table of this type contains references instead. The type has value semantics.
+/// grows. With large values in the table, the empty entries would take up to five thirds of the
+/// memory of the values. The table of this type contains references instead. The type has value
+/// semantics.
 struct BoxedDictionary<Key: Hashable, Value> {
   final class Box {
     fileprivate(set) var value: Value
@@ -63,7 +64,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
       mutating func next() -> Value? { rest.next()?.value }
     }
 
-    /// The value at an index. Changes happen in place, without a copy of the value.
+    /// The value at an index. A change copies the value only if another dictionary shares it.
     subscript(index: Index) -> Value {
       get { boxes.values[index].value }
       _modify {

@@ -1,5 +1,5 @@
-// For each type of collection and element that is sorted, the compiler generates about 7 kB of
-// code. These properties therefore sort only an array of the keys.
+// Sorting adds about 7 kB of code for each combination of a collection type and an element type.
+// These properties therefore sort only an array of the keys.
 
 extension Dictionary where Key: Comparable {
   /// The keys in ascending order.

@@ -23,7 +23,7 @@ final class IncomingCalls: DaemonNotices {
     var isAttached: (UserID) -> Bool
     /// Returns the application that the setting `CallApplication` names, if any, and its manifest.
     var application: () -> (id: ApplicationID, manifest: Manifest?)?
-    /// Orders ModemManager to carry out an answer, and reports the reason of a failure.
+    /// Orders ModemManager to carry out an answer. If this fails, calls `failed` with the reason.
     var answer: (IncomingCall, CallAnswer, _ failed: @escaping (String) -> Void) -> Void
     var post: (SessionEvent) -> Void
   }
@@ -53,8 +53,8 @@ final class IncomingCalls: DaemonNotices {
   private var timer: TimerSource?
   /// The calls that ring, by the ids of their notifications.
   private var ringing: [UInt64: Ringing] = [:]
-  /// The paths of the calls that an earlier daemon has reported to `CallApplication`; empty after
-  /// the first update.
+  /// The paths of the calls that an earlier daemon has reported to the scheduler; empty after the
+  /// first update. `CallApplication` does not learn of these calls again.
   private var announcedBefore: Set<String>
   /// Whether the daemon knows which calls ring.
   private var isKnown = false
@@ -225,7 +225,8 @@ final class IncomingCalls: DaemonNotices {
     ringing[id]?.isAnswered = true
     if isSilent { timer?.clear() }
     environment.answer(entry.call, answer) { [weak self] in self?.failed(answer, of: id, $0) }
-    // If the order has already failed, `failed` has made the call ring again.
+    // If the order failed at once, `failed` has made the call ring again. The call then counts as
+    // not answered.
     guard ringing[id]?.isAnswered == true else { return }
     if answer == .accept, let application = environment.application() {
       environment.post(.callAnswered(ApplicationKey(application.id, owner: user)))

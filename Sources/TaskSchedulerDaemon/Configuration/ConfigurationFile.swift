@@ -8,8 +8,8 @@ enum ConfigurationFile {
   /// The result of reading a path.
   enum Content {
     case missing
-    /// An empty file or a link to /dev/null. It hides files of the same name in directories of
-    /// lower precedence.
+    /// An empty file or a link to /dev/null. A masked drop-in or manifest hides the files of the
+    /// same name in directories of lower precedence.
     case masked
     case file(BoundedFile)
     case unreadable(ConfigurationProblem)

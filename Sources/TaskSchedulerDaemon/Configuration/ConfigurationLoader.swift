@@ -26,7 +26,8 @@ extension Configuration {
     return (configuration, settings.problems + manifests.problems)
   }
 
-  /// Parses one text as a `taskschedd.toml` on top of the defaults, without reading other files.
+  /// Parses one text in the format of `taskschedd.toml`. Reads no files. Settings that the text
+  /// does not contain have their defaults.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {

@@ -68,7 +68,8 @@ struct ManifestLoader {
     if found.isEmpty { manifests[id] = manifest }
   }
 
-  /// Returns the reason why the daemon does not trust the manifests of a directory; nil if it does.
+  /// Returns the reason why the daemon does not trust the manifests of a directory; nil if the
+  /// daemon trusts them.
   private func reasonToDistrust(ofDirectory folder: String) -> String? {
     guard let facts = FileStatus(path: folder) else {
       return "could not be examined; running its manifests would be unsafe"
@@ -76,8 +77,9 @@ struct ManifestLoader {
     return reasonToDistrust(of: facts)
   }
 
-  /// Returns the reason why the daemon does not trust a file; nil if it does. If the file is a link
-  /// out of its directory, the daemon must also trust every directory above the link's target.
+  /// Returns the reason why the daemon does not trust a file; nil if the daemon trusts the file. If
+  /// the file is a link out of its directory, every directory above the link's target must be
+  /// trusted, too.
   private func reasonToDistrust(of facts: FileStatus, path: String, in folder: String) -> String? {
     if let reason = reasonToDistrust(of: facts) { return reason }
     guard Directory.isLink(path: path) else { return nil }

@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// The group of the operators (`operator-group`, contract §16). An administrator can create, remove
 /// or renumber the group while the daemon runs.
 ///
-/// The daemon asks the name services only when it reads the setting, at its start and at each
-/// reload, because a slow name service would block all clients. Between these times, it reads only
-/// the file of groups, whenever the file has changed.
+/// The daemon asks the name services only at its start and at each reload, because a slow name
+/// service would block all clients. Between these times, it reads only the file of groups, whenever
+/// the file has changed.
 final class OperatorGroup {
   /// The properties that identify a version of the file of groups. `groupadd` replaces the file, so
   /// the inode is one of them.

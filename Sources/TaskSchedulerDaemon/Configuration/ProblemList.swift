@@ -33,8 +33,8 @@ struct ProblemList {
     return told + Self.rest(of: found.count, in: file)
   }
 
-  /// Returns an entry that reports how many of `count` problems exceed ``toldMax``. Returns an
-  /// empty array if none do.
+  /// Returns an array with one entry, which reports the number of problems beyond ``toldMax``. If
+  /// `count` does not exceed ``toldMax``, the array is empty.
   static func rest(of count: Int, in file: String) -> [ConfigurationProblem] {
     guard count > toldMax else { return [] }
     return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more problems")]

@@ -88,10 +88,10 @@ extension SettingDescription {
       write: { if case .flag(let flag) = $1 { $0.options.backgroundPriority = flag } }),
     SettingDescription(
       name: "background-nice", section: .daemon, kind: .count(1...19),
-      summary: "The minimum nice value of the threads of an application in the background. If "
-        + "the control group of the application has a CPU controller, the daemon lowers the CPU "
-        + "weight of the group by the corresponding factor instead. Takes effect when an "
-        + "application enters the background.",
+      summary: "The minimum nice value of the threads of an application in the background. If the "
+        + "control group of the application has a CPU controller, the daemon does not change nice "
+        + "values. Instead, it lowers the CPU weight of the group by the factor that corresponds "
+        + "to this minimum. Takes effect when an application enters the background.",
       read: { .count($0.options.backgroundNice) },
       write: { if case .count(let nice) = $1 { $0.options.backgroundNice = nice } }),
     .choice(
@@ -112,7 +112,7 @@ extension SettingDescription {
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
       "How many monitors (taskctl monitor) one user may run without naming an application. For "
-        + "each application, the user may run the same number of monitors that name it."),
+        + "each application, the user may also run this many monitors that name the application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How many bytes a client may leave unread before the daemon closes the connection.",
@@ -120,16 +120,15 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "How many bytes the unfinished messages and the unread replies of one user may "
-        + "take together. An unfinished message has arrived only in part. If a message or a "
-        + "reply would exceed this number, the daemon closes the connection of this message or "
-        + "reply.",
+      summary: "How many bytes the unfinished messages and the unread replies of one user may take "
+        + "together. An unfinished message has arrived only in part. If a message or a reply would "
+        + "exceed this number, the daemon closes its connection.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "MaxUnfinishedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 30),
-      summary: "How many bytes the unfinished messages of one user may take. The event log stores "
-        + "these messages too.",
+      summary: "How many bytes the unfinished messages of one user may take. The daemon also "
+        + "writes these messages to the event log.",
       read: { .bytes($0.options.unfinishedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     .count(
@@ -139,7 +138,7 @@ extension SettingDescription {
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
       summary: "Absolute paths of files on which an application must not hold a lock or a lease "
-        + "when the daemon suspends it. Otherwise the daemon kills the application. The daemon "
+        + "when the daemon suspends it. The daemon kills an application that holds one. The daemon "
         + "does not follow absolute symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
@@ -176,7 +175,8 @@ extension SettingDescription {
       }),
     SettingDescription(
       name: "except", section: .focus, kind: .programs(allowsAll: false),
-      summary: "The app ids that adopt = \"all\" does not include.",
+      summary: "Exceptions to adopt = \"all\": the app ids of programs that the daemon does not "
+        + "adopt.",
       read: { .names($0.options.adoption.except) },
       write: { if case .names(let ids) = $1 { $0.options.adoption.except = ids } }),
     SettingDescription(

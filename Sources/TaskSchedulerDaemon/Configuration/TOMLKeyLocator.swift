@@ -228,7 +228,8 @@ public struct TOMLKeyLocator: Sendable {
   }
 
   /// Scans a string with its quotes and returns its content. Decodes the escapes that a key can
-  /// contain. Does not interpret a backslash at the end of a line, which only values can contain.
+  /// contain. Does not interpret a backslash that ends a line. Only values can contain one, and the
+  /// locator does not use their content.
   private mutating func scanString(quote: UInt8, isMultiline: Bool) -> String? {
     let quoteCount = isMultiline ? 3 : 1
     let takesEscapes = quote == UInt8(ascii: "\"")

@@ -167,8 +167,8 @@ final class EffectRunner: EffectHandler {
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
-    // This daemon took over the process from a previous daemon, which had begun to carry out this
-    // effect.
+    // The daemon already manages the process. It took the process over from a previous daemon,
+    // which had begun to carry out this effect.
     if processes[id] != nil { return }
     guard let details = subsystems.launches.take(leader) else {
       // The process ended before this daemon could take it over.

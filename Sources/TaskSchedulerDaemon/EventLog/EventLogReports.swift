@@ -3,8 +3,8 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 extension EventLog {
-  /// Begins an event log in a directory that contains no usable event log. Logs when the new event
-  /// log fails to store events, and when it can store them again.
+  /// Begins an event log in a directory that contains no usable one. Writes a message to the
+  /// daemon's log when the event log cannot store events, and when it can again.
   ///
   /// - Parameter directory: The directory; nil to store no events.
   convenience init(
@@ -17,7 +17,7 @@ extension EventLog {
 }
 
 extension Log {
-  /// Logs whether the event log can store events.
+  /// Writes a message about the condition of the event log.
   func write(_ condition: EventLogCondition) {
     switch condition {
     case .behind(let problem):

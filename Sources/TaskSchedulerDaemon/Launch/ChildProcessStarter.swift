@@ -83,8 +83,8 @@ struct ChildProcessStarter: ProgramStarter {
     }
   }
 
-  /// Moves a child, before it executes its program, to a control group of its own. Returns nil if
-  /// the daemon cannot create control groups.
+  /// Moves a child to a control group of its own before the child executes its program. Returns nil
+  /// if the daemon must not create control groups.
   private func placed(
     _ pid: Int32, _ application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup? {

@@ -15,8 +15,8 @@ struct EarlierLaunches {
   let markers: EnvironmentMarkers
   let proc: ProcFS
 
-  /// Returns the oldest process of each instance. At the next launch of the application, the daemon
-  /// manages that process instead of starting another one.
+  /// Returns the oldest process of each instance. When the instance's application must be launched
+  /// again, the daemon manages that process instead of starting another one.
   func leaders() -> [Leader: DaemonState.Instance] {
     var first: [String: ProcessStat] = [:]
     for pid in (try? proc.pids()) ?? [] {

@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// the instances' units.
 ///
 /// The name of a group below the daemon's own is `APPLICATION.PID-INSTANCE`, with the daemon's pid.
-/// The name alone does not identify an instance: a daemon that has lost its event log numbers
-/// instances from 1 again, and may have the pid of an earlier daemon.
+/// The name alone does not identify an instance: if a daemon has lost its event log, it numbers
+/// instances from 1 again, and it may have the pid of an earlier daemon.
 struct InstanceGroups {
   /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup

@@ -4,9 +4,9 @@ import TaskSchedulerCore
 /// The units in which the daemon launches applications: their names and their control groups.
 ///
 /// A unit is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, in the form that desktops
-/// use (`app-LAUNCHER-APPLICATION@RANDOM`). A daemon that has lost its event log numbers instances
-/// from 1 again. NUMBER is random, so that the name of its unit still differs from those of earlier
-/// units.
+/// use (`app-LAUNCHER-APPLICATION@RANDOM`). If a daemon has lost its event log, it numbers
+/// instances from 1 again. NUMBER is random, so that the name of a new unit still differs from the
+/// names of earlier units.
 enum InstanceUnits {
   /// systemd's limit on the length of a unit's name, in bytes.
   private static let nameBytesMax = 255
@@ -15,8 +15,8 @@ enum InstanceUnits {
   /// Returns the control group of the slice for the units that the daemon launches. The slice
   /// contains no other units. The group has the name of the slice.
   ///
-  /// - Parameter unit: The control group of the daemon's own service. It is below the groups of the
-  ///   service manager and of slices.
+  /// - Parameter unit: The control group of the daemon's own service. The function takes the path
+  ///   of the service manager's group from it.
   static func slice(of scope: ConfigurationPaths.Scope, besideUnit unit: ControlGroup)
     -> ControlGroup
   {

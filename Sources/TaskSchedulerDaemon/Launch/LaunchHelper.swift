@@ -7,9 +7,9 @@ import LinuxSystem
 ///
 /// The helper's standard input is a socket to the daemon. The helper sends a byte, and the daemon
 /// answers with a byte and two files. The first file contains the ``Order``. The daemon does not
-/// pass the order to systemd, because every user can read messages on systemd's bus, and the order
-/// contains the environment. The second file is a pipe, to which the helper writes a ``Failure``;
-/// exec closes the pipe.
+/// pass the order to systemd: every user can read messages on systemd's bus, and the environment in
+/// the order may contain secrets. The second file is a pipe, to which the helper writes a
+/// ``Failure``; exec closes the pipe.
 public enum LaunchHelper {
   /// The command-line option that makes the daemon's executable run as the launch helper.
   public static let option = "--start-held"
@@ -20,8 +20,8 @@ public enum LaunchHelper {
   /// The program to execute, with its arguments, directory and environment.
   struct Order {
     var directory: String
-    /// The directories to search if the name of the program contains no directory, separated by
-    /// colons.
+    /// Directories, separated by colons. The helper searches them for the program if the program's
+    /// name contains no directory.
     var searchPath: String
     var arguments: [SystemString]
     var environment: [SystemString]
@@ -51,8 +51,8 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // This process does not close the pipe itself. When the process calls exec or exits, the
-      // kernel closes the pipe, and the daemon notices that the pipe is closed.
+      // `execute` returns only if it has failed. The process then writes the failure to the pipe.
+      // The exit closes the pipe, so that the daemon knows that nothing follows.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {
@@ -92,9 +92,8 @@ public enum LaunchHelper {
 
   // MARK: In the daemon
 
-  /// Tells the process at the other end of `socket` to execute its program. The files `order` and
-  /// `report` stay open in the daemon. If the process is gone, its pidfd and the pipe report the
-  /// exit.
+  /// Tells the process at the other end of `socket` to execute its program. Does not close `order`
+  /// and `report`. Does not fail if the process is gone: its pidfd and the pipe report the exit.
   static func release(_ socket: Int32, order: Int32, report: Int32) throws(SystemError) {
     var byte: UInt8 = 1
     let files = [order, report]

@@ -6,17 +6,17 @@ import TaskSchedulerEventLog
 /// Launches the programs of applications. Keeps each started process until the scheduler manages
 /// it.
 ///
-/// A daemon may die at any instant of a launch. Therefore the event log stores each process before
-/// the scheduler receives it. The next daemon then finds the process and does not start the program
-/// again.
+/// A daemon may die at any instant of a launch. The daemon therefore stores each process in the
+/// event log before it reports the process to the scheduler. The next daemon then finds the process
+/// and does not start the program again.
 final class Launches {
   /// A process that the daemon is about to report to the scheduler as the leader of an instance.
   struct UnmanagedLeader {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
-    /// The launch that started the process; nil if there is none, or if the daemon learned of the
-    /// process only when the program ran.
+    /// The launch that started the process; nil if no launch did, or if the program already ran
+    /// when the daemon learned of the process.
     var launch: InstanceID?
   }
 

@@ -11,8 +11,8 @@ struct Program {
   /// The value of TASKSCHEDD_INSTANCE in the environment.
   var marker: String
 
-  /// The default PATH of programs. The daemon also searches it for a program that a manifest names
-  /// without a directory, unless the manifest sets PATH.
+  /// The default PATH of programs. If a manifest names its program without a directory and sets no
+  /// PATH, the daemon searches these directories for the program.
   static let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   var directory: String { manifest.workingDirectory ?? user.home }
@@ -42,8 +42,9 @@ protocol ProgramStarter {
   /// its process.
   ///
   /// - Parameters:
-  ///   - willRun: Called before the first instruction, unless the next daemon can find the process
-  ///     by the control group of its unit.
+  ///   - willRun: Called before the first instruction, so that the caller can store the process.
+  ///     Not called for a program in a unit: the next daemon finds the process by the unit's
+  ///     control group.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this function
   ///     returns.
   func start(

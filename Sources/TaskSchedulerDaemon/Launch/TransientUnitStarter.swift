@@ -43,8 +43,8 @@ final class TransientUnitStarter: ProgramStarter {
     self.loop = loop
   }
 
-  /// Returns the path of the daemon's executable. After an upgrade the old file is gone, and this
-  /// is the path of the new executable.
+  /// Returns the path of the daemon's executable. If an upgrade has replaced the file that this
+  /// process executes, the path names the new file.
   private static func ownExecutable() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count)
@@ -86,8 +86,8 @@ final class TransientUnitStarter: ProgramStarter {
     var properties: [UnitProperty] = [
       .text("Description", "\(program.manifest.displayName ?? id), launched by taskschedd"),
       .text("Slice", slice.name),
-      // At a shutdown, systemd stops this unit after the daemon. The daemon has then resumed the
-      // applications. A suspended application would not handle SIGTERM.
+      // At a shutdown, systemd must stop this unit after the daemon, because the daemon resumes the
+      // applications when it stops. A suspended application would not handle SIGTERM.
       .texts("Before", ["taskschedd.service"]),
       .text("CollectMode", "inactive-or-failed"),
       .text("Type", "exec"),
@@ -257,7 +257,8 @@ private final class TransientUnitStart {
     }
   }
 
-  /// Fails the start. Kills the processes that already exist, because no daemon would manage them.
+  /// Ends the start with a failure. Kills the processes of the unit, because no daemon would manage
+  /// them.
   func fail(_ reason: String) {
     guard !hasEnded else { return }
     if group.exists { try? group.kill() }

@@ -43,8 +43,9 @@ final class UnitExits {
 
   /// Determines how a program ended.
   ///
-  /// - Parameter answer: Called once, possibly before this function returns, unless the daemon
-  ///   stops watching the unit first. The status is nil if systemd does not report the end in time.
+  /// - Parameter answer: Called once, possibly before this function returns. The status is nil if
+  ///   systemd does not report the end in time. Not called if the daemon stops watching the unit
+  ///   first.
   func status(of unit: String, answer: @escaping (ProcessExit?) -> Void) {
     if let known = units[unit] ?? nil { return answer(known) }
     asked[unit] = PendingQuery(limit: BootClock.after(Self.delayMax), answer: answer)

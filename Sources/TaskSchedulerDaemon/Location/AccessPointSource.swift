@@ -5,8 +5,8 @@ import LinuxSystem
 /// NetworkManager reports them.
 ///
 /// The daemon reads the access point whenever a wireless device connects, to know whether the
-/// source is available. NetworkManager sends signals about wireless devices every few seconds. The
-/// daemon receives them only while it watches for moves.
+/// source is available. NetworkManager reports changed properties of wireless devices every few
+/// seconds. The daemon receives these signals only while it watches for moves.
 final class AccessPointSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }

@@ -5,17 +5,17 @@ import TaskSchedulerCore
 
 /// A source of locations, which reads them from gpsd.
 ///
-/// systemd listens at the socket, and starts a proxy to gpsd when the daemon connects. gpsd turns
-/// on the receiver while a client asks for positions. The daemon is therefore connected only while
-/// it needs locations. While it needs none, gpsd counts as available if the socket exists. inotify
-/// reports when the socket appears.
+/// systemd listens at the socket, and starts a proxy to gpsd when the daemon connects. gpsd keeps
+/// the receiver on while a client asks for positions. The daemon is therefore connected only while
+/// it needs locations. While the daemon needs no locations, gpsd counts as available if the socket
+/// exists. inotify reports when the socket appears.
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
 /// connects again, after delays that double, until gpsd answers. While no locations are needed, the
 /// daemon does not connect. gpsd then counts as available again after a time that doubles with each
-/// failure. Otherwise, no application could request locations, and the daemon would never connect
-/// again. Both waiting times end early when the socket is replaced or the settings are read again,
-/// because a person may have repaired gpsd.
+/// failure. If gpsd stayed unavailable, no application could request locations, and the daemon
+/// would never connect again. Either wait ends early when the socket is replaced or the settings
+/// are read again, because an operator may have repaired gpsd.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -33,12 +33,12 @@ final class GPSDSource {
     var delayMax: Duration = .seconds(300)
     /// After a connection that has lasted this long, the next delay is ``delayMin`` again.
     var lastingTime: Duration = .seconds(300)
-    /// The time from the first failure of gpsd until gpsd counts as available again although it has
-    /// not answered. It applies while no locations are needed. Each further failure doubles the
-    /// time, up to ``failureTimeMax``.
+    /// While no locations are needed, a gpsd that has failed counts as available again after this
+    /// time, although it has not answered. The time begins when locations are no longer needed.
+    /// Each further failure doubles the time, up to ``failureTimeMax``.
     var failureTimeMin: Duration = .seconds(30)
     var failureTimeMax: Duration = .seconds(300)
-    /// The minimum time between two lines of the log about invalid input.
+    /// The minimum time between two log messages about invalid input.
     var logInterval: Duration = .seconds(300)
   }
 
@@ -215,7 +215,7 @@ final class GPSDSource {
   private func connect() {
     timer?.clear()
     if !path.isEmpty { absence = Self.absence(at: path) }
-    // inotify reports when the socket appears.
+    // The daemon connects when inotify reports that the socket has appeared.
     if absence != nil { return }
     connectedAt = BootClock.now()
     (receivers, positions) = (nil, GPSDPositions())
@@ -236,8 +236,8 @@ final class GPSDSource {
       connection.stop()
       delay = timing.delayMin
     }
-    // The daemon forgets the receivers when it disconnects. If gpsd had no receiver, gpsd counts as
-    // failed.
+    // The daemon forgets the receivers when it disconnects. It therefore records as a failure that
+    // gpsd has no receiver.
     if failure == nil, receivers?.isEmpty == true { failure = Self.noReceiver }
     link = .none
     receivers = nil

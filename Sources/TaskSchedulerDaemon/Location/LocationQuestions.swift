@@ -2,12 +2,12 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Asks users whether applications may learn the location, and passes the answers on
+/// Asks users whether applications may learn the location, and passes the answers to the scheduler
 /// (contract.md#location-question).
 ///
 /// A question is a notification with two actions. It stays open until the user chooses an action,
-/// or the settings or an operator decide. If the user closes the notification without an answer,
-/// the daemon shows the question again only when the user's agent next attaches.
+/// the settings decide, or an operator decides. If the user closes the notification without an
+/// answer, the daemon shows the question again only when the user's agent next attaches.
 ///
 /// The daemon does not store the questions, because the scheduler knows which questions are open.
 /// After a restart, the daemon shows them again with the same ids.
@@ -16,7 +16,7 @@ final class LocationQuestions: DaemonNotices {
   struct Environment {
     /// Returns the applications about which the daemon must ask a user, ordered by id.
     var questions: (UserID) -> [ApplicationKey]
-    /// Returns the manifest with an id, if any.
+    /// Returns the manifest of the application with this id, if any.
     var manifest: (ApplicationID) -> ApplicationManifest?
     var post: (LocationEvent) -> Void
   }

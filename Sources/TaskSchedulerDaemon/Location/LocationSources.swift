@@ -90,8 +90,8 @@ final class LocationSources {
     }
   }
 
-  /// Reports a move. If the last report is less than ``moveInterval`` old, waits until the interval
-  /// has passed.
+  /// Reports a move. If the last report is less than ``moveInterval`` old, sets a timer that
+  /// reports the move later.
   private func moved() {
     let now = BootClock.now()
     let interval = UInt64(Self.moveInterval / .nanoseconds(1))

@@ -8,8 +8,9 @@ import TaskSchedulerCore
 /// A thread writes the changes (``StoreWriter``). The next daemon repeats each change that this
 /// daemon has not reported as durable.
 final class LocationTransactions {
-  /// The store; nil if its file is unusable, or if the daemon has no state directory. The daemon
-  /// then refuses the changes. While the writer runs, only its thread may use the store.
+  /// The store; nil if its file is unusable, or if the daemon has no state directory. Without a
+  /// store, the daemon refuses all changes. While the writer runs, only the writer's thread may use
+  /// the store.
   private let store: LocationStore?
   private var writer: StoreWriter<LocationStore>?
   /// The reason why the daemon refuses changes; unused if there is a store.
@@ -74,8 +75,8 @@ final class LocationTransactions {
   }
 
   /// Waits until the thread has written all changes, and passes the results to the scheduler. Call
-  /// this before the daemon exits, and after all applications are resumed, because the disk may be
-  /// slow.
+  /// this function before the daemon exits, but only after it has resumed the applications, because
+  /// they must not wait for a slow disk.
   func finish() {
     guard let store, let writer else { return }
     while !writing.isEmpty {

@@ -15,13 +15,13 @@ struct RadioChanges {
   /// counts as a move, because the daemon has no earlier transmitters for comparison.
   var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
   /// The transmitters of the last update that was not empty. Only updates since ``isWatched``
-  /// became true count. The set is empty if all these updates were empty; nil before the first.
+  /// became true count. Empty if all these updates were empty; nil before the first one.
   private var last: Set<String>?
 
   /// Takes the present transmitters, and returns what to report.
   ///
-  /// A transmitter that disappears and returns does not count as a move, because the connection may
-  /// have been interrupted. A transmitter that is not in ``last`` counts as a move.
+  /// A transmitter that is not in ``last`` counts as a move. If all transmitters disappear and the
+  /// same ones return, that is not a move: the connection was probably interrupted.
   mutating func update(_ present: Set<String>) -> [RadioOccurrence] {
     var occurrences: [RadioOccurrence] = []
     if isAvailable != !present.isEmpty {

@@ -3,8 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The daemon's log: structured records for journald, or plain lines on standard error without
-/// journald.
+/// The daemon's log: structured records for journald, or plain lines on standard error.
 public final class Log {
   /// The destination of records.
   public enum Target: String, CaseIterable, Sendable {

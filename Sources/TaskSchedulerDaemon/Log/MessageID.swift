@@ -10,7 +10,7 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case configurationRefused = "f28ec8029bf14777b2df7ba6cccec4cd"
   /// The daemon took over the state of its predecessor.
   case recovered = "8346577442f44216a393b15ecc604722"
-  /// The daemon cannot use all or part of the event log of its predecessor.
+  /// The daemon cannot use the event log of its predecessor, or can use only a part of it.
   case eventLogRefused = "c506d33b48214192b87d7c11e380160c"
   /// The daemon cannot write its event log, or has no space for the next event log.
   case eventLogBehind = "4d8a0fbba256453eb64bead0a14dbf25"

@@ -3,10 +3,10 @@ import LinuxSystem
 
 /// Trims the heap after a busy time: returns the allocator's free memory to the kernel.
 ///
-/// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
-/// the heap can be ten times as large as the used memory. The daemon therefore trims the heap a few
-/// seconds after much work. If it was busy during these seconds too, it trims the heap once more, a
-/// few seconds later. An idle daemon does not wake up to trim the heap.
+/// A used block at the end of the heap keeps even the free memory below it allocated. After a flood
+/// of calls from clients, the heap can be ten times as large as the used memory. The daemon
+/// therefore trims the heap a few seconds after much work. If it was busy during these seconds too,
+/// it trims the heap again after the same time. An idle daemon does not wake up to trim the heap.
 final class HeapTrimming {
   /// The working time, in nanoseconds, after which trimming is worthwhile: about 10,000 calls.
   /// Source: this project.

@@ -43,8 +43,8 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // Without this release, the round would never be freed, because the timer's handler refers
-        // to it.
+        // The round owns the timer, and the timer's handler refers to the round. Without this
+        // release, neither would ever be freed.
         round.source = nil
         round.timer = nil
         answer(round.sizes)

@@ -30,8 +30,8 @@ final class MemoryReclaiming {
     self.loop = loop
   }
 
-  /// Calls `done` once, when all processes of the instance have exited. Does not call it if this
-  /// function is called again for the same instance before then.
+  /// Calls `done` once, when all processes of the instance have exited. A second call for the same
+  /// instance before then replaces the first call, whose `done` is never called.
   ///
   /// - Parameter instance: The instance; nil if the daemon no longer manages it. The function then
   ///   calls `done` at once.

@@ -54,8 +54,8 @@ final class MemoryService {
   /// ``DescriptorStore/save(slowToClose:)``).
   var slowToClose: [Int32] { triggers?.numbers ?? [] }
 
-  /// The machine's memory. If the daemon cannot read it, all memory counts as available, so that
-  /// the scheduler terminates no application.
+  /// The machine's memory. If the daemon cannot read it, both values are 0. The scheduler then
+  /// finds no shortage of memory, and terminates no application.
   var reading: MemoryReading {
     do throws(SystemError) {
       let memory = try MachineMemory.read(path: locations.memInfo)

@@ -12,7 +12,8 @@ import TaskSchedulerWire
 final class AgentNotifications {
   typealias Order = SessionInterface.Attach.Output
 
-  /// The maximum number of withdrawals that wait for an agent of one user.
+  /// The maximum number of withdrawn notifications of one user that no agent has reported as
+  /// closed.
   static let withdrawnMax = 1024
 
   /// Sends an order to the agent of a user. Returns whether an agent is attached.

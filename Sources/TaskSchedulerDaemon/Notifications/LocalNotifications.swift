@@ -213,8 +213,8 @@ final class LocalNotifications {
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // A firing and the next firing time are stored together. If the row has this firing, use the
-    // stored time. If the daemon could not store the firing, compute the next time.
+    // A row receives a firing together with the next firing time. If the row already contains this
+    // firing, use its next time. Otherwise, compute the next time.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
     return (try? calendar.next(schedule, after: max(now, time))) ?? nil
@@ -291,9 +291,9 @@ final class LocalNotifications {
       stored.apply(changes)
       for row in rows { withdraw(row) }
     case .fire:
-      // The badge of the firing entered the copy at once. A badge that the application had set
-      // before the firing entered the copy only when it became durable, and may have replaced the
-      // newer badge. Apply the newer badge again.
+      // The badge of the firing entered the copy at once. Since then, an older badge that the
+      // application had set may have become durable and replaced it in the copy. Apply the badge of
+      // the firing again.
       apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))

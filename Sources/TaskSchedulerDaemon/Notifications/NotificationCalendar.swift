@@ -42,7 +42,7 @@ struct NotificationCalendar {
     try FiringTimes(schedule, zones).first
   }
 
-  /// Returns the first firing time after a moment; nil if none follows by the end of the year 2199.
+  /// Returns the first firing time after a moment; nil if there is none until the end of 2199.
   func next(
     _ schedule: NotificationSchedule, after moment: WallTime
   ) throws(ScheduleError) -> WallTime? {

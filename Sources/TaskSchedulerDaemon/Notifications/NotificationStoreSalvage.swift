@@ -31,8 +31,9 @@ struct NotificationSalvage {
     for (key, count) in badges {
       _ = try NotificationSchema.apply(.badge(key, count), database)
     }
-    // No id may be assigned twice, but the last assigned id may be unreadable. That id is at most
-    // the number of milliseconds since 1970, because fewer than 1000 ids a second are assigned.
+    // New ids must be higher than all earlier ids, but the last earlier id may be unreadable. That
+    // id is below the number of milliseconds since 1970, because the daemon assigns fewer than 1000
+    // ids a second.
     let idsBefore = UInt64(WallClock.now() / 1_000)
     try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
   }

@@ -16,8 +16,8 @@ struct StoredNotification: Equatable {
   /// notification to the user, or delivers it to its application. If the notification is shown
   /// again without a new firing, this time does not change.
   var presentedAt: WallTime?
-  /// Whether the notification must be presented: it has fired, or was requested without a schedule,
-  /// and has not been presented since.
+  /// Whether the notification must be presented. A notification becomes due when it fires, or at
+  /// once if it has no schedule. It stays due until it is presented.
   var isDue: Bool
   /// The notification service that shows the notification, and the id that the service assigned;
   /// nil if no service shows the notification.

@@ -69,8 +69,8 @@ struct TimeZoneDatabase {
 
   /// Returns a suggestion for a name that is not a zone; nil if there is none.
   ///
-  /// If `name` is the city of exactly one zone in `zone.tab`, returns that zone. Otherwise, returns
-  /// a similar name from `zone.tab`, or UTC.
+  /// If `name` is the city of exactly one zone in `zone.tab`, returns that zone. Otherwise,
+  /// searches the zones of `zone.tab` and `UTC` for a similar name.
   private func nearest(to name: String) -> String? {
     guard name.utf8.count <= Self.nameBytesMax,
       let table = try? BoundedFile(path: "\(path)/zone.tab", bytesMax: Self.bytesMax)

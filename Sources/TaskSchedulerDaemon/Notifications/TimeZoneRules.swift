@@ -48,8 +48,8 @@ struct TimeZoneRules: Hashable {
 
   /// Returns the rule's transitions in the year of a moment, the year before and the year after.
   private func yearly(_ rule: PosixTimeZone, around moment: Int64) -> [Change] {
-    // The arithmetic below could overflow for such a moment. It is thousands of years away, and all
-    // schedules end in 2199.
+    // Outside this range, the arithmetic below could overflow. The range extends over thousands of
+    // years, and all schedules end in 2199.
     guard abs(moment) < 1 << 40 else { return [] }
     let year = LocalDay(atSecond: moment).year
     return (year - 1...year + 1).flatMap { rule.changes(inYear: $0) }

@@ -35,8 +35,8 @@ final class DaemonPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // The kernel permits only one such change in each ``Priorities/autogroupInterval`` on the
-      // whole machine.
+      // On the whole machine, the kernel permits only one change of a session's nice value in each
+      // ``Priorities/autogroupInterval``.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

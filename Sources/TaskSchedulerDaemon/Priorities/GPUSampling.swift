@@ -5,15 +5,15 @@ import TaskSchedulerCore
 
 /// The detection of GPU use by instances in the background, within 2 s (contract §12).
 ///
-/// The kernel reports the GPU use of a process in the fdinfo of its device descriptor. The daemon
-/// therefore reads counters only for instances that have such a descriptor. It searches for the
-/// descriptors when an instance enters the background, and at each measurement. Between
-/// measurements, inotify reports when any process of the machine opens a GPU device. After
-/// ``openingDelay``, the daemon scans each background instance that has no known GPU descriptor. If
-/// it scanned an instance too recently, it scans the instance later. If no program opens a GPU
-/// device, the watch costs nothing. inotify does not report a descriptor that the instance received
-/// from another application, or that belongs to a container's own device file. The next measurement
-/// finds such a descriptor.
+/// If a process has opened a GPU device, the kernel reports the GPU use of the process in the
+/// fdinfo of the descriptor. The daemon therefore reads counters only for instances with such a
+/// descriptor. It searches for the descriptors when an instance enters the background, and at each
+/// measurement. Between measurements, inotify reports when any process of the machine opens a GPU
+/// device. After ``openingDelay``, the daemon scans each background instance that has no known GPU
+/// descriptor. If it scanned an instance too recently, it scans the instance later. If no program
+/// opens a GPU device, the watch costs nothing. inotify does not report a descriptor that the
+/// instance received from another application, or that belongs to a container's own device file.
+/// The next measurement finds such a descriptor.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
 /// every ``interval``. It scans all descriptors of the instance so rarely that the scans take at
@@ -41,10 +41,10 @@ final class GPUSampling {
   private var timer: TimerSource?
   private var isTimerSet = false
   private var underWay: Set<InstanceID> = []
-  /// The background instances to scan because a program opened a device.
+  /// The background instances that the daemon must scan now, because a program has opened a device.
   private var toScan: Deque<InstanceID> = []
-  /// Further instances to scan because a program opened a device. The daemon scanned them too
-  /// recently, so they must wait.
+  /// The background instances that the daemon must scan later for the same reason, because it
+  /// scanned them too recently.
   private var postponed: Set<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 
@@ -55,7 +55,7 @@ final class GPUSampling {
 
   /// - Parameters:
   ///   - instances: Returns the instances in the background that the daemon measures.
-  ///   - found: Called with an instance that has used a GPU since the last measurement.
+  ///   - found: Called with an instance if a reading shows that it has used a GPU.
   ///   - rest: Returns the minimum time until the next scan of an instance. The argument is the CPU
   ///     time of the last scan. By default, scans take at most 5 % of the time.
   init(

@@ -2,8 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The resource use of the processes of one instance, with its meter, and the restrictions on the
-/// processes (contract §12): the priority and the throttle.
+/// The resource use of one instance, and the restrictions on its processes (contract §12): the
+/// priority and the throttle.
 final class InstanceResources {
   let processes: InstanceProcesses
   /// The priority that the scheduler wants.

@@ -38,8 +38,8 @@ struct LoweredPriorities {
   private var index: Index?
   private var countMax = Self.countMin
   /// The instant at which the daemon began to lower the instance's priorities, in the ticks of
-  /// ``ProcessIdentity/startTime``. nil before that instant, or if a previous daemon lowered the
-  /// priorities. A thread that started before that instant did not inherit a lowered priority.
+  /// ``ProcessIdentity/startTime``. A thread that started earlier did not inherit a lowered
+  /// priority. nil if the daemon has not begun yet, or if a previous daemon lowered the priorities.
   private var since: UInt64?
   /// The priorities that the daemon could not lower, with the reasons.
   var obstacles: [PriorityKind: String] = [:]

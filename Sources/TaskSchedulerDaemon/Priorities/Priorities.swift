@@ -13,8 +13,8 @@ import TaskSchedulerEventLog
 /// thread or process inherits the values of the thread that creates it. The event log stores each
 /// previous value before the daemon changes the value.
 final class Priorities {
-  /// The interval between two changes of autogroups. The kernel refuses a change less than 100 ms
-  /// after the previous change, unless the process has CAP_SYS_ADMIN.
+  /// The interval between two changes of sessions' nice values (autogroups). The kernel refuses a
+  /// change less than 100 ms after the previous change, unless the process has CAP_SYS_ADMIN.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
   /// The maximum number of values in one record. A longer record might not fit into an event log.
@@ -73,8 +73,9 @@ final class Priorities {
   }
 
   /// Lowers the priorities of processes that belong to an instance but are not in its process
-  /// trees. Handles the instances that the daemon has lowered since the last call, and that have no
-  /// control group. One walk over all processes of the machine serves all these instances.
+  /// trees. Handles the instances without a control group whose priorities the daemon has begun to
+  /// lower since the last call. One walk over all processes of the machine serves all these
+  /// instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []
@@ -203,9 +204,10 @@ final class Priorities {
 
   /// Determines which priorities of a thread the daemon must lower.
   ///
-  /// If the thread started before the daemon began to lower the instance, the result also contains
-  /// the thread's priorities that are already low. The daemon stores these priorities, but does not
-  /// change them. A thread that started later may have inherited low priorities from its parent.
+  /// If the thread started before the daemon began to lower the instance's priorities, the thread
+  /// did not inherit its low priorities. The result then contains them too: the daemon stores them,
+  /// but does not change them. If the thread started later, it may have inherited its low
+  /// priorities, so the result omits them.
   private func kinds(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {

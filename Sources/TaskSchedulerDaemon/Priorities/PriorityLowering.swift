@@ -41,7 +41,8 @@ struct PriorityLowering {
     walk = ThreadWalk(members, in: priorities.proc)
   }
 
-  /// Performs a step, which lowers at most one thread. Returns false when the lowering is complete.
+  /// Performs a step, which lowers the priorities of at most one thread. Returns false when the
+  /// lowering is complete.
   mutating func step() throws(SystemError) -> Bool {
     // The daemon may have begun to restore the instance after the walk had started.
     guard instance.priority.isLowered else { return false }

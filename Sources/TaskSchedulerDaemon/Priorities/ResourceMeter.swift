@@ -33,8 +33,8 @@ struct ResourceMeter {
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // If a process ends after its parent, the kernel discards the CPU time of the process, and the
-    // sum decreases.
+    // If a process ends after its parent, no process of the instance waits for it. The sum then
+    // lacks the CPU time of the ended process, and decreases.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }

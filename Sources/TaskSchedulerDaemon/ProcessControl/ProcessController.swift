@@ -48,8 +48,8 @@ final class ProcessController {
   /// all exit statuses.
   let unitExits: UnitExits?
 
-  /// - Parameter report: Called with each event. An event may occur while the scheduler's effects
-  ///   are being carried out. The function must then queue the event.
+  /// - Parameter report: Called with each event. An event may occur while the daemon carries out
+  ///   the scheduler's effects. `report` must then queue the event.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
     scans: DescriptorScans, store: DescriptorStore, unitExits: UnitExits? = nil,
@@ -383,7 +383,7 @@ final class ProcessController {
 }
 
 extension ExitStatus {
-  /// Creates the status that the kernel reported; `unknown` if `status` is nil.
+  /// Creates the scheduler's form of an exit status; `unknown` if `status` is nil.
   init(_ status: ProcessExit?) {
     switch status {
     case .exited(let code): self = .exited(code: code)

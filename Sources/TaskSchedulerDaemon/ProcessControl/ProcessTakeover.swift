@@ -71,7 +71,7 @@ extension ProcessController {
   }
 
   /// Releases the known processes of an instance that the daemon could not take over. Restores
-  /// their priorities, and resumes them, or kills them if a daemon launched the instance.
+  /// their priorities. If a daemon launched the instance, kills them; otherwise, resumes them.
   private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
     let group = held.details.group.map { ControlGroup(path: $0) }
     restorePriorities(held.lowered)

@@ -52,8 +52,8 @@ extension ProcessController {
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // The first reading follows soon after the daemon has lowered all threads. Only later readings
-    // need to lower new threads.
+    // The first reading follows soon after the daemon has lowered the priorities of all threads.
+    // Only later readings lower the priorities of new threads.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()

@@ -14,8 +14,8 @@ extension ProcessController {
   private static let resumedInStep = 16
 
   /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped. The
-  /// process that was stopped last is resumed first, so that no parent runs before its children.
-  /// Processes that another program had already stopped stay stopped.
+  /// process that was stopped last is resumed first, so that no parent runs before its children. If
+  /// another program had already stopped a process, that process is not resumed.
   ///
   /// - Parameter end: Called when the daemon has resumed all processes that the kernel permits it
   ///   to resume. Not called if the daemon stops the processes again before that.

@@ -108,7 +108,8 @@ extension ProcessController {
     guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
     if instance.isFullyStopped {
-      // The daemon has not reported the suspension as complete yet, so it reports a failure.
+      // The daemon has not reported the suspension as complete yet, so it reports that the
+      // suspension failed.
       instance.isFullyStopped = false
       suspensionEnded(instance, .failed(reason: reason))
       return outcome

@@ -8,9 +8,9 @@ let noSuchProcess = ESRCH
 /// control group belong to the instance. Without such a group, the leader and its descendants
 /// belong to the instance, whatever their current parents are.
 ///
-/// If the parents of a descendant have ended, its session or process group identifies the instance,
-/// provided that the leader leads that session or group. Otherwise the marker in the descendant's
-/// environment identifies the instance.
+/// A descendant may outlive its parents. If the leader leads the descendant's session or process
+/// group, that session or group then identifies the instance. Otherwise the marker in the
+/// descendant's environment identifies the instance.
 final class InstanceMembership {
   /// The environment variable that contains the marker of an instance.
   static let markerName = EnvironmentMarkers.markerName
@@ -295,8 +295,8 @@ struct MachineScan {
     found.members[owner.id, default: []].append(stat)
   }
 
-  /// Returns the next phase. The sweep always lists the processes twice: the work on the first list
-  /// takes long, and new processes may have started meanwhile.
+  /// Returns the next phase. The sweep lists the processes at least twice: the work on the first
+  /// list takes long, and new processes may have started meanwhile.
   private mutating func afterAssigning() -> Phase {
     guard round > 0, !hasLost else { return again() }
     found.isWhole = true

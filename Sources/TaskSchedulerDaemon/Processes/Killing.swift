@@ -2,12 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Kills the processes of one instance: sends SIGKILL to every process, until a sweep finds no
-/// further process.
+/// Kills the processes of one instance: sends SIGKILL to every known process, and repeats this
+/// until a sweep finds no further process.
 ///
 /// The daemon stops all known processes before it kills the first one, so that no process escapes
-/// by forking.
-/// A sweep over all processes of the machine finds descendants whose parents have ended.
+/// by forking. A sweep over all processes of the machine also finds descendants whose parents have
+/// ended.
 final class Killing {
   /// The maximum number of walks over the process tree before the kill begins. Without a maximum,
   /// the kill would never begin for a tree that grows faster than the daemon stops processes.

@@ -21,8 +21,8 @@ final class LeaderExits {
   private var waiting: Deque<InstanceID> = []
   /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// A timer that expires at once. The loop calls its handler after it has handled the events that
-  /// are already waiting.
+  /// A timer that expires at once. The loop calls the timer's handler after the events that are
+  /// already waiting.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
@@ -37,8 +37,8 @@ final class LeaderExits {
     try leaders.add(leader.rawValue, data: id.number)
   }
 
-  /// Stops watching a leader. Closing the pidfd is not sufficient, because systemd may have a copy
-  /// of the pidfd.
+  /// Stops watching a leader. Closing the pidfd is not sufficient: epoll watches a pidfd until all
+  /// its copies are closed, and systemd may have a copy.
   func forget(_ leader: borrowing PIDFD) {
     // ENOENT means that the leader is not watched any more.
     try? leaders.remove(leader.rawValue)

@@ -14,17 +14,16 @@ import TaskSchedulerCore
 // each user in turn, and alternates between the pieces of work of the same user.
 //
 // Why this is right, although everything may change between two steps:
-// - A step mostly uses only data that it has read itself. If it uses older data about a process, it
-//   compares the start time, so that it notices a reused pid.
-// - An effect that reverses some work cancels that work first.
-// - A step writes to the event log before it stops a process or lowers its priority. So the effect
-//   that reverses the work, and the next daemon after kill -9, know which processes the work has
-//   changed.
-// - A suspension is complete when one walk over all processes of the instance has found no new
-//   process and no running process. The walk may take many steps.
+// - Most steps use only data that they have read themselves. If a step uses older data about a
+//   process, it compares the start time, so that it notices a reused pid.
+// - Before the daemon reverses some work, it cancels the remaining steps of that work.
+// - A step writes to the event log before it stops a process or lowers its priority. After kill -9,
+//   the next daemon thus knows which processes the work may have changed.
+// - A suspension with SIGSTOP succeeds only after a walk over all processes of the instance. The
+//   walk must find no new process and no running process. It may take many steps.
 // - A resume sends signals to the known processes, and needs no walk. If an application has very
-//   many processes, the daemon resumes some of them only after the call has returned. Until then,
-//   the event log names these processes.
+//   many processes, later steps resume some of them. The event log names all of these processes
+//   until the resume is complete.
 
 /// A queue that performs work on the processes of instances in steps, and lets the loop handle
 /// other events between steps.
@@ -76,7 +75,7 @@ final class ProcessWorkQueue {
     var later: Deque<Work> = []
   }
 
-  /// The key, in place of a uid, for work that serves several users, such as a scan of the machine.
+  /// The `user` of work that serves several users, such as a scan of the machine.
   static let everybody = UInt32.max
   /// The maximum time of one turn, in nanoseconds. Source: this project; a tenth of the 20 ms
   /// within which the daemon answers another user's call.
@@ -94,9 +93,9 @@ final class ProcessWorkQueue {
 
   /// Calls `step` until it returns false or the work is cancelled.
   ///
-  /// - Parameter atOnce: Whether to perform the first steps before this call returns, unless other
-  ///   work of the first rank is in progress for the user. The work on an application with few
-  ///   processes is then complete when the call returns.
+  /// - Parameter atOnce: If true, performs up to ``stepsMax`` steps before this call returns,
+  ///   unless the user has other work of the first rank. If there are few processes, the work is
+  ///   then complete when the call returns.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool

@@ -6,7 +6,7 @@ final class Resumption {
   /// attempts.
   var refused: [StoppedProcess] = []
   var problem: String?
-  /// Whether the event log names a stopped process of the instance.
+  /// Whether the event log named stopped processes of the instance when the resumption began.
   var isNoted = false
   var work: ProcessWorkQueue.Work?
   var ends: [() -> Void] = []

@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The suspension of one instance, from the first signal until all processes are stopped. It ends
-/// with `completed` or `failed`, unless the owner cancels it.
+/// An attempt to stop all processes of one instance. It ends with `completed` or `failed`, unless
+/// the owner cancels it.
 protocol Suspension: AnyObject {
   /// Begins the suspension. The owner calls this function once, after it has stored this object.
   /// The suspension must report its end from the event loop, after this function has returned.
@@ -22,8 +22,9 @@ enum SuspensionOutcome {
 /// A suspension with `cgroup.freeze`. The kernel stops all processes of the group, including forks
 /// in progress. SIGCONT does not resume a frozen process.
 final class FreezerSuspension: Suspension {
-  /// The minimum time between two of the kernel's reports of changes in cgroup.events
-  /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the kernel reports it.
+  /// The kernel reports a change of cgroup.events at most once in this time
+  /// (CGROUP_FILE_NOTIFY_MIN_INTV). A freeze may complete before the kernel reports it. The
+  /// daemon therefore also reads the file itself, at shorter intervals.
   private static let notificationInterval: Duration = .milliseconds(10)
 
   private let group: ControlGroup
@@ -67,8 +68,8 @@ final class FreezerSuspension: Suspension {
     timer.set(BootClock.now())
   }
 
-  /// Reads the state of the group repeatedly until the kernel can report a further change. Then
-  /// waits for a report.
+  /// Reads the state of the group, and sets the timer for the next reading. When the interval
+  /// between readings has grown to ``notificationInterval``, only waits for the kernel's report.
   private func advance() {
     check()
     if hasEnded { return }
@@ -97,8 +98,8 @@ final class FreezerSuspension: Suspension {
   }
 }
 
-/// The time between two examinations of processes that are stopping. Grows with each examination,
-/// because most processes stop at once.
+/// The time between two examinations of processes that are stopping. It is short at first, because
+/// most processes stop at once, and grows with each examination.
 private struct ScanBackoff {
   private var pause: Duration = .microseconds(200)
   private static let longest: Duration = .milliseconds(20)
@@ -112,7 +113,7 @@ private struct ScanBackoff {
 /// A suspension that sends SIGSTOP to every process of the instance, until a walk finds no running
 /// process and no new process.
 ///
-/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If all
+/// A stopped process cannot fork, and the kernel aborts a fork while SIGSTOP is pending. If all
 /// processes that a walk finds have already received SIGSTOP, the instance has no other processes.
 /// The kernel reports a stop only to the parent. The daemon therefore examines the processes again,
 /// with growing pauses, while a process still runs. If the instance has no control group, a sweep
@@ -214,8 +215,8 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Returns whether a thread in this state can run an instruction. A thread in uninterruptible
-  /// sleep with pending SIGSTOP stops before its next instruction.
+  /// Returns whether a thread in this state can run another instruction. A thread in
+  /// uninterruptible sleep cannot if SIGSTOP is pending: the thread stops when it wakes.
   private func mayRun(_ state: ProcessState, _ process: Int32) throws(SystemError) -> Bool {
     if state.isStandingStill { return false }
     guard state == .diskSleep, let details = try membership.proc.details(process) else {

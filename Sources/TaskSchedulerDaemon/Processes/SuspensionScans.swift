@@ -17,7 +17,7 @@ final class SuspensionScans {
 
   /// - Parameters:
   ///   - scanned: Called with the findings, before `ended`.
-  ///   - ended: Called with the instances whose scans have ended.
+  ///   - ended: Called with the instances whose scans have ended, or that need no scan.
   init(
     scans: DescriptorScans, loop: EventLoop,
     scanned: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
@@ -41,7 +41,7 @@ final class SuspensionScans {
   }
 
   /// Adds an instance that needs no scan. After a takeover there may be hundreds of such instances,
-  /// which the daemon reports together.
+  /// so the daemon reports all their suspensions at once.
   func add(_ id: InstanceID) {
     if unexamined.isEmpty { timer?.set(BootClock.now()) }
     unexamined.append(id)

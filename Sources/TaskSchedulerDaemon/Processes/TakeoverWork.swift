@@ -3,8 +3,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Performs the work that results from a takeover, in small parts. Hundreds of instances may have
-/// to be suspended, lowered or examined at once, and this work must not delay the daemon's clients.
+/// Performs the work that results from a takeover, in small parts. The daemon may have to suspend
+/// or examine hundreds of instances, or lower their priorities. This must not delay clients.
 final class TakeoverWork {
   private static let atOnceMax = 8
 
@@ -15,7 +15,7 @@ final class TakeoverWork {
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }
-  /// Called with true at the beginning, and with false at the end.
+  /// Called with the new value when ``isUnderWay`` changes.
   var underWay: (Bool) -> Void = { _ in }
 
   init(loop: EventLoop, begin: @escaping (InstanceID) -> Void) throws(SystemError) {

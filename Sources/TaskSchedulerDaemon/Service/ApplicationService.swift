@@ -161,8 +161,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   /// The number of instances that were added so far. See ``InstanceMembership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
-  /// Calls `forget` for each instance that has ended and to which the daemon no longer assigns
-  /// processes.
+  /// When an instance has ended, and the daemon no longer assigns processes to it, calls `forget`.
   func whenRemoved(_ forget: @escaping (InstanceID) -> Void) { membership.removed = forget }
 
   /// Returns the instance that a connection's process belongs to; nil if there is none.

@@ -15,8 +15,8 @@ extension ControlInterface.Change {
     for field in description.fields { set(field.name, field.value) }
   }
 
-  /// Sets the field of the interface that corresponds to a detail of the record. A detail without
-  /// such a field appears only in the sentence of the message.
+  /// Sets the field that corresponds to a detail of the record. A detail without a field of its own
+  /// appears only in the text of `message`.
   private mutating func set(_ name: String, _ value: RecordValue) {
     switch value {
     case .text(let text):

@@ -6,7 +6,7 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The connection of one client. The daemon answers the client's calls one at a time, in order.
-/// Small properties stand together, because the order of properties determines the object's size.
+/// The small properties are declared together, so that the object needs little padding.
 final class Connection: WorkSource, CurrentCall {
   /// The use of a connection.
   enum Role {
@@ -152,7 +152,7 @@ final class Connection: WorkSource, CurrentCall {
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
-    // Make the loop report again any data that is left in the socket.
+    // If data is left in the socket, make the loop report the data again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
@@ -195,7 +195,7 @@ final class Connection: WorkSource, CurrentCall {
       case .closed: break
       }
     }
-    // Make the loop report again any data that is left in the socket.
+    // If data is left in the socket, make the loop report the data again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
   }
@@ -282,10 +282,10 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Receives a part of a message from the socket.
   ///
-  /// The event log stores the part before the daemon receives it. If the daemon dies meanwhile, the
-  /// socket's peek mark (SO_PEEK_OFF) shows how many bytes of the part are still in the socket, and
-  /// the next daemon receives them. A connection with received descriptors does not outlive the
-  /// daemon, because the next daemon does not inherit these descriptors.
+  /// The event log stores the part before the daemon receives it. If the daemon dies between the
+  /// two, the socket's peek mark (SO_PEEK_OFF) shows how many bytes of the part are still in the
+  /// socket, and the next daemon receives these bytes. A connection with received descriptors does
+  /// not outlive the daemon, because the next daemon does not inherit these descriptors.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -320,8 +320,8 @@ final class Connection: WorkSource, CurrentCall {
     }
   }
 
-  /// Sets the events that the loop reports. The daemon stops reading while a call waits for its
-  /// answer, or answers wait for the client.
+  /// Sets the events that the loop reports. The daemon reads no data while a call has no answer
+  /// yet, or while a part of an answer is not sent yet.
   ///
   /// The loop reports only changes. Otherwise the kernel would examine every ready socket at each
   /// wait, and there may be thousands. After a change of the watched events, the kernel reports

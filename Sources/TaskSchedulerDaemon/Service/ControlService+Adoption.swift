@@ -3,8 +3,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The processes that callers pass to the daemon. `DesktopAdoption` decides about programs that the
-// daemon finds by their windows.
+// The adoption of processes that callers pass to the daemon. `DesktopAdoption` adopts programs that
+// the daemon finds by their windows.
 extension ControlService {
   func adopt(_ input: Interface.Adopt.Input, _ connection: Connection) throws {
     guard let id = ApplicationID(input.application) else {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The memory methods for operators (contract §11).
+// The methods about memory, for operators and users (contract §11).
 
 extension ControlService {
   func getMemory(_: Interface.GetMemory.Input, _ connection: Connection) throws {

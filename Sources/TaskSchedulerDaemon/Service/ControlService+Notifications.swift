@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The methods about notifications and system changes for operators (contract §9, §10).
+// The methods about notifications and system changes, for operators and users (contract §9, §10).
 
 extension ControlService {
   func listNotifications(

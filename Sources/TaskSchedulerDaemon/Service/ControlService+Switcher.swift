@@ -28,8 +28,8 @@ extension ControlService {
   }
 
   /// Returns the seat of a caller: the seat of its controlling terminal, else the seat of its login
-  /// session, else the default seat of its user. The first two seats count only if an application
-  /// in the switcher has them.
+  /// session, else the default seat of its user. Ignores each of the first two seats if no
+  /// application in the switcher has that seat.
   private func seat(
     of peer: Peer, among listed: [ApplicationStatus]
   ) throws(SystemError) -> SeatID {

@@ -271,8 +271,8 @@ final class ControlService: ControlInterface.Implementation {
     }
     guard let first = owners.first else {
       // No owner is known for exactly this id. For a mistyped id, the daemon suggests only an
-      // application of the requested owner or of the caller, because other users may have
-      // thousands.
+      // application of the requested owner or of the caller. A search among the applications of
+      // all users could take too long.
       let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(

@@ -67,15 +67,14 @@ protocol WorkSource: AnyObject {
 ///
 /// If a user has credit, the daemon serves the user's connections at once. It serves the
 /// connections of a user without credit when nothing else is ready, or when the user has credit
-/// again. Such users alternate, one connection at a time. A user without competitors gets all of
-/// the time.
+/// again. Users without credit take turns, one connection at a time. A user without competitors
+/// gets all of the time.
 ///
-/// However many or expensive the calls of one user are, they delay other users' calls and the
-/// enforcement of limits by at most one turn. With more than one user, a turn is one call. A user
-/// with a negative balance waits only until the balance is positive again.
+/// With more than one user, a turn is one call. A user with many or expensive calls thus delays
+/// other users' calls, and the enforcement of limits, by at most one call.
 final class FairShare {
-  /// The account of a party. It is a class, because each call changes the account, and changing a
-  /// value inside a dictionary would cost more than the change itself.
+  /// The account of a party. Account is a class, because each call changes an account, and a change
+  /// of an object is cheaper than a change of a value in a dictionary.
   private final class Account {
     var credit: TimeCredit
     /// The sources that wait, in order.
@@ -85,7 +84,7 @@ final class FairShare {
   }
 
   /// The number of calls that a connection may answer before it returns to the loop, if no other
-  /// user waits.
+  /// user has connections.
   private static let callsAtOnceMax = 16
   /// If at least this many accounts belong to users without connections, the daemon removes the
   /// accounts with full credit.

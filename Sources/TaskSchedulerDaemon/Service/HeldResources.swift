@@ -1,12 +1,13 @@
 import LinuxSystem
 
-/// The memory and descriptors that the daemon holds for a client, or a change of these numbers.
+/// The numbers of bytes and descriptors that the daemon holds for one or more connections, or a
+/// change of these numbers.
 package struct HeldResources: Equatable {
   /// The bytes of an unfinished message. The event log also contains them.
   var unfinished = 0
   /// The bytes of answers and events that the client has not read.
   var unread = 0
-  /// The descriptors that came with an unfinished message, or that wait for the client to read.
+  /// The descriptors that came with an unfinished message, or that the daemon has not sent yet.
   var descriptors = 0
 
   var bytes: Int { unfinished + unread }

@@ -38,9 +38,8 @@ final class InstanceConnections {
   /// Returns the connections that are known to belong to an instance.
   func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }
 
-  /// Stores the instance of a connection, if the daemon has determined it. The owner calls this
-  /// function after each call of a client, because the daemon may have determined the instance for
-  /// that call.
+  /// Stores the instance of a connection, if the daemon knows it. The daemon may have determined
+  /// the instance to carry out a client's call, so the owner uses this function after each call.
   func note(_ connection: Connection) {
     guard let instance = connection.peer.instance, connection.knownInstance != instance.id,
       connection.isOpen

@@ -27,7 +27,7 @@ final class LimitCheck {
   private static let timeMax: UInt64 = 50_000_000
   private static let pause: Duration = .microseconds(500)
 
-  /// The instances whose limits have expired.
+  /// The instances to check.
   private var waiting: Set<InstanceID> = []
   /// The time that the daemon has spent on the instances of each user.
   private var spent: [UInt32: UInt64] = [:]

@@ -5,8 +5,8 @@ import TaskSchedulerWire
 /// The connections on which clients monitor applications. A connection receives the changes of
 /// those applications that its user may see.
 ///
-/// Monitors of a single application are indexed by the application's id. Each `taskctl run` is such
-/// a monitor, and a change costs time only for the monitors that receive it.
+/// Monitors of a single application are indexed by the application's id, because each `taskctl run`
+/// is such a monitor. A change of one application costs no time for monitors of others.
 final class Monitors {
   private typealias Entry = (connection: Connection, limits: DaemonState.Monitor)
   private typealias Watching = [ObjectIdentifier: Entry]

@@ -15,8 +15,8 @@ final class Peer {
   private var knownGroups: [UInt32]?
   /// The instance that the process belongs to.
   var instance: InstanceProcesses?
-  /// The ``InstanceMembership/generation`` in which the process belonged to no instance. In
-  /// generation 0, there is no instance.
+  /// The last known ``InstanceMembership/generation`` in which the process belonged to no instance.
+  /// It is 0 at first, because generation 0 has no instances.
   var unmanagedSince: UInt64 = 0
 
   var uid: UInt32 { credentials.uid }

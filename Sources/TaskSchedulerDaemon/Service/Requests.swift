@@ -43,7 +43,7 @@ final class Requests {
     return RequestID(numberLast)
   }
 
-  /// Moves the newest call to the other calls that wait.
+  /// Moves the newest call to `connections`.
   private func keepNewest() {
     guard let newest else { return }
     connections[newest.id] = newest.connection

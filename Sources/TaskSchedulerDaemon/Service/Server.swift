@@ -28,8 +28,8 @@ final class Server: ConnectionOwner {
   private let kernelHasPeerPIDFD: Bool
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
-  /// The connections that are not in systemd's store yet. A connection that the client closes
-  /// within ``saveDelay`` usually never enters the store.
+  /// The connections that are not in systemd's store yet. If the client closes its connection
+  /// within ``saveDelay``, the daemon usually does not store the connection.
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
@@ -162,7 +162,7 @@ final class Server: ConnectionOwner {
   private func acceptSome() {
     let start = BootClock.now()
     while BootClock.now() - start < Self.acceptTime, let newcomer = acceptNext() {
-      // The first call has often arrived already, and need not wait for older events of the loop.
+      // Often, the first call has already arrived. Carry it out without waiting for the loop.
       newcomer.connection?.takeTurn()
     }
   }
@@ -347,8 +347,8 @@ final class Server: ConnectionOwner {
       }
     }
     guard carryOutUnattributedCalls(instances, of: user, until: end) else { return false }
-    // A process of an instance may run as another user. The daemon does not wait for all calls of
-    // that user, because that user may have thousands of connections.
+    // A process of an instance may run as another user. The daemon examines the connections of
+    // other users only for a short time, because there may be thousands.
     let othersEnd = min(end, BootClock.now() + Self.othersTime)
     for other in instanceConnections.users where other != user {
       _ = carryOutUnattributedCalls(instances, of: other, until: othersEnd)

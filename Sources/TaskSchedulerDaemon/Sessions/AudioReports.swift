@@ -14,8 +14,8 @@ import TaskSchedulerCore
 // server. But that application could keep itself running anyway, by playing silence. A report
 // contains all streams, so the last report is sufficient. Until the examination of a process is
 // complete, its streams belong to no instance. The first report of an agent waits for these
-// examinations. Otherwise, the phone calls and players that an earlier agent or daemon knew would
-// end and begin again.
+// examinations. Otherwise, phone calls and playback that the scheduler knows from an earlier agent
+// or daemon would seem to end and begin again.
 
 /// A stream as the session agent reports it.
 struct ReportedAudioStream: Equatable {
@@ -168,7 +168,7 @@ final class ReportedAudio {
   /// The processes in ``scans`` for which the first report to the scheduler waits; nil before the
   /// daemon has determined them.
   var awaited: Set<ProcessIdentity>?
-  /// Whether the scheduler uses the reports of this user.
+  /// Whether this daemon or an earlier one has sent the scheduler a report about this user.
   var isReporting = false
   /// The last report to the scheduler.
   var last: AudioSnapshot?
@@ -201,8 +201,8 @@ final class ReportedAudio {
       streams.lazy.filter { $0.isClaimed && $0.process == process }.map { $0.id(of: server) })
   }
 
-  /// Returns the processes that belong to instances and whose connections the daemon must examine,
-  /// because a client has claimed their pids.
+  /// Returns the processes whose connections the daemon must still examine: the processes belong to
+  /// instances, and clients have claimed their pids.
   func unprovenProcesses() -> [ProcessIdentity] {
     let claimed = Set(streams.lazy.filter(\.isClaimed).map(\.process))
     return claimed.filter { process in
@@ -215,8 +215,8 @@ final class ReportedAudio {
     }
   }
 
-  /// Returns the streams with their instances. A stream whose process is not proven belongs to no
-  /// instance.
+  /// Returns the streams with their instances. If a client has claimed the pid, and the process is
+  /// not known to be connected to the server, the stream belongs to no instance.
   func snapshot() -> AudioSnapshot {
     guard let server else { return AudioSnapshot() }
     return AudioSnapshot(

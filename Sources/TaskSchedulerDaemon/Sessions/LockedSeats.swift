@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The seats whose applications the user cannot use, because their screen is locked or shows
-/// another session (contract §20).
+/// Determines the seats whose applications the user cannot use, because the screen of the seat is
+/// locked or shows another session (contract §20).
 enum LockedSeats {
   /// Returns the seats whose applications the user cannot use.
   ///

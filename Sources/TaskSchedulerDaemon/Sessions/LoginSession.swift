@@ -28,7 +28,7 @@ struct LoginSession: Equatable {
     sessionClass.hasPrefix("user") && !isClosing && (isGraphical || (seat != nil && !isRemote))
   }
 
-  /// Whether the session is on the screen of a seat now, so that its user sits at the machine.
+  /// Whether the session is on the screen of a seat now. Its user then counts as a local user.
   var isAtScreen: Bool { isDesktop && isActive && seat != nil && !isRemote }
 }
 

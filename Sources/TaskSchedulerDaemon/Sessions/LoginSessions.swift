@@ -55,7 +55,8 @@ final class LoginSessions {
   private static let session = "org.freedesktop.login1.Session"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let answerMax: Duration = .seconds(25)
-  /// The minimum interval between questions, and between reports, however many signals arrive.
+  /// The minimum interval between questions to logind, and between reports of seats, however many
+  /// signals arrive.
   private static let pause: Duration = .milliseconds(100)
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(3600)
@@ -107,7 +108,7 @@ final class LoginSessions {
     }
   }
 
-  /// Ends the locks of a user's sessions whose desktop does not set LockedHint.
+  /// Ends the locks of a user's sessions, except the locks with LockedHint.
   ///
   /// A screen locker that does not use logind, such as swaylock, does not report the unlock.
   /// The user can move the focus only while the screen is unlocked. Without this rule, the

@@ -10,9 +10,9 @@ import TaskSchedulerCore
 // The idea: the daemon posts a call only if the call makes a difference to the scheduler. A call to
 // a player whose instance is not known yet waits until the instance is found.
 //
-// Why this is right: the scheduler decides again when it handles the event. If several calls to one
-// player wait, the daemon keeps only the call that lets the player run longest. While the player
-// runs, it answers all of the calls.
+// Why this is right: the scheduler decides again when it handles the event, so an unnecessary event
+// is harmless. If several calls to one player wait, the daemon keeps only the call that lets the
+// player run longest. While the player runs, it answers all of the calls.
 
 /// A media player as the session agent reports it.
 struct ReportedPlayer: Equatable {
@@ -65,8 +65,8 @@ final class PlayerReports {
     post(.session(.remoteCommand(user, command)))
   }
 
-  /// Returns the name of an instance's media player, the alphabetically first if the instance has
-  /// several; nil if the agent reports none.
+  /// Returns the name of an instance's media player; nil if the agent reports none. If the instance
+  /// has several players, returns the alphabetically first name.
   func name(of id: InstanceID, of user: UserID) -> String? { sessions[user.uid]?.name(of: id) }
 
   /// Discards the report of a user, because the agent is gone. The scheduler discards the players
@@ -111,7 +111,7 @@ final class PlayerReports {
     postCalls(session, of: uid)
   }
 
-  /// Posts the waiting calls to the reported players.
+  /// Posts an event for each waiting call to a reported player, if the call makes a difference.
   private func postCalls(_ session: ReportedPlayers, of uid: UInt32) {
     let user = UserID(uid)
     for (id, call) in session.takeCalls() where isAffected(call, id, user) {

@@ -44,8 +44,8 @@ struct ProcessSeats {
     return SystemdUnit(cgroup: path)?.loginSession
   }
 
-  /// Returns whether a session is graphical, or is the text session that logind regards as the
-  /// user's main session. A session that logind does not know counts as graphical.
+  /// Returns whether a session counts as graphical. A text session does if it is at a seat and is
+  /// the user's main session, according to logind. A session that logind does not know does too.
   private static func isDesktop(_ id: String, of uid: UInt32) -> Bool {
     guard let type = text({ sd_session_get_type(id, $0) }) else { return true }
     if ["wayland", "x11", "mir"].contains(type) { return true }

@@ -21,7 +21,7 @@ protocol AgentConnection: AnyObject {
   func end(_ failure: SessionInterface.Failure)
 }
 
-/// The session agents, at most one of each user (contract §20).
+/// The session agents, at most one for each user (contract §20).
 ///
 /// While a user has no agent, the daemon discards the orders to that user's agent. When an agent
 /// attaches, ``attached`` sends all orders that are still valid, but no earlier command to a media
@@ -111,12 +111,12 @@ final class SessionAgents {
     if let earlier = agents.removeValue(forKey: uid) {
       leave(earlier)
       earlier.end(.agentReplaced)
-      // Until the new agent has reported, the scheduler keeps the states that result from the
-      // earlier agent's reports, but at most for `SessionGraceTime`.
+      // The scheduler keeps the states that result from the earlier agent's reports until the new
+      // agent has reported, but at most for `SessionGraceTime`.
       loseReports(of: uid)
     }
-    // The event log must not name the attachment before the reply has been sent. Otherwise, the
-    // next daemon would read the call again on a connection that is already attached.
+    // The event log must not name the attachment before the reply has been sent. If the daemon died
+    // between the two, the next daemon would read the call again, on an attached connection.
     connection.send(.init(attached: Self.attachment(of: connection)))
     eventLog.note(.agent(true, connection: connection.cookie))
     restore(connection)
@@ -149,7 +149,7 @@ final class SessionAgents {
   /// - Parameters:
   ///   - users: The users whose windows the scheduler knows from an agent.
   ///   - audioUsers: The users whose audio the scheduler knows from an agent.
-  ///   - locationUsers: The users with GeoClue, as the scheduler knows from an agent.
+  ///   - locationUsers: The users to whom GeoClue was available, according to an agent's report.
   func recovered(
     reporting users: [UserID], audio audioUsers: [UserID], locations locationUsers: [UserID]
   ) {
@@ -214,8 +214,8 @@ final class SessionAgents {
   /// Ends all mutes of a user's streams and restores their volumes, because the daemon stops.
   func restoreAudio(_ orders: AudioOrders, of user: UserID) {
     setMuted(orders.muted, false, of: user)
-    // The list also contains changes that the agent has not made yet. For such a change, the agent
-    // restores nothing, because the volume is not `from`.
+    // The list also contains changes that the agent has not made yet. After such a change is
+    // reversed, the stream simply keeps its original volume.
     setVolumes(
       orders.volumes.map { change in
         change.to < change.from

@@ -25,7 +25,7 @@ final class SessionWindows {
   private var considered: Set<ProcessIdentity> = []
   var pendingLeaders: [InstanceProcesses] = []
   var work: ProcessWorkQueue.Work?
-  /// Whether the scheduler uses the reports of this session.
+  /// Whether this daemon or an earlier one has sent the scheduler a report about this session.
   var isReporting = false
   /// The last report to the scheduler.
   var last: WindowSnapshot?

@@ -9,10 +9,10 @@ package struct PNGImage: Hashable {
   package static let bytesMax = 1 << 20
   /// The maximum width, and the maximum height, in pixels.
   package static let sideMax = 16_384
-  /// The maximum number of pixels, a little more than an 8K screen has. A reader that decodes an
-  /// image with more pixels would need more than 128 MiB.
+  /// The maximum number of pixels, a little more than an 8K screen has. A decoded image of this
+  /// size needs 128 MiB, at 4 bytes for each pixel.
   package static let pixelsMax = 1 << 25
-  /// The number of bytes of the signature and of IHDR, which contain the size in pixels.
+  /// The number of bytes up to the end of IHDR, the chunk that contains the size in pixels.
   package static let headerBytesCount = 33
 
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

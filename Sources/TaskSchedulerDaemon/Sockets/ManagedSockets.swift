@@ -22,8 +22,8 @@ final class ManagedSockets {
   private let report: Report
   private var instances: [InstanceID: Instance] = [:]
   private var watched: Set<InstanceID> = []
-  /// The events that the loop watches. Each report contains all ready sockets. The events are
-  /// edge-triggered, so that the kernel need not examine all sockets again after each report.
+  /// The events for which the loop watches an epoll descriptor. They are edge-triggered: a report
+  /// contains all ready sockets, so the kernel need not examine all sockets again after a report.
   private static let edges: PollEvents = [.input, .onChange]
 
   /// - Parameter report: Called with the ready sockets. The function may call any method of this
@@ -124,8 +124,8 @@ final class ManagedSockets {
     watched.remove(id)
   }
 
-  /// Starts reporting ready sockets of a suspended instance. The daemon reports unread data in the
-  /// sockets first, and then new data.
+  /// Starts reporting ready sockets of a suspended instance. Also reports data that arrived while
+  /// the instance ran, if the data is still unread.
   func watch(_ id: InstanceID) {
     if watched.insert(id).inserted { instances[id]?.source?.wait(for: Self.edges) }
   }
@@ -164,7 +164,8 @@ private final class Instance {
 
   func remove(_ number: UInt64) -> Bool {
     guard let index = sockets.firstIndex(where: { $0.number == number }) else { return false }
-    // Closing the watch is not sufficient, because systemd may have a copy of the watch.
+    // Closing the watch is not sufficient: while systemd has a copy, the watch stays in the epoll
+    // set.
     try? epoll.remove(sockets[index].watch.rawValue)
     sockets.remove(at: index)
     return true

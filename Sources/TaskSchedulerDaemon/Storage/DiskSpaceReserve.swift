@@ -4,9 +4,10 @@ import LinuxSystem
 /// of the store, such as notifications, even if the disk is full. SQLite needs some disk space even
 /// for a removal, and the daemon deletes this file to provide the space.
 ///
-/// The file is larger than the part of the store's WAL that is not checkpointed. After a removal
-/// that needed the reserve, the store checkpoints and truncates the WAL. Then it allocates the
-/// reserve again, if no other program has taken the space.
+/// SQLite checkpoints the store's write-ahead log (WAL) before the log becomes as large as this
+/// file. The freed space thus suffices for a removal and a checkpoint. After a removal that needed
+/// the reserve, the store checkpoints and truncates the WAL. Then it allocates the reserve again,
+/// if no other program has taken the space.
 final class DiskSpaceReserve {
   private let path: String
   private let bytesMax: Int

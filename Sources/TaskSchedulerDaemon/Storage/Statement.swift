@@ -52,7 +52,7 @@ final class Statement {
     var text = text
     return text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
-        // With a null pointer, SQLite would bind NULL.
+        // The pointer of an empty text may be null, for which SQLite would bind NULL.
         guard let start = $0.baseAddress else { return csqlite_bind_text(handle, index, "", 0) }
         return csqlite_bind_text(handle, index, start, UInt64($0.count))
       }

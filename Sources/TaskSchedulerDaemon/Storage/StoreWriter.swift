@@ -6,7 +6,7 @@ import LinuxSystem
 ///
 /// A store is used on one thread at a time.
 protocol WritableStore: AnyObject, SendableMetatype {
-  /// A change of the contents. A repeated change has no effect.
+  /// A change of the contents. Applying the same change again has no further effect.
   associatedtype Change: Sendable
   /// The result that the writer reports after it has written changes.
   associatedtype Outcome: Sendable

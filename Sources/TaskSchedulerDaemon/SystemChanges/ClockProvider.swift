@@ -10,7 +10,8 @@ final class ClockProvider: SystemChangeProvider {
   private let changed: (Int64) -> Void
   private var watch: Watch?
   private var source: DescriptorSource?
-  /// The offset of the wall clock from CLOCK_BOOTTIME in the last report, in nanoseconds.
+  /// The offset of the wall clock from CLOCK_BOOTTIME in the last report, or at the start, in
+  /// nanoseconds.
   private(set) var offset: Int64
 
   /// A watch in a class, because Swift cannot borrow a noncopyable value in an optional.

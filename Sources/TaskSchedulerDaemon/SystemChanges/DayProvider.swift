@@ -16,7 +16,7 @@ final class DayProvider: SystemChangeProvider {
   private let readOffset: () -> Int64
   private let report: SystemChangeReport
   private var timer: TimerSource?
-  /// The date in the last report; nil before the start.
+  /// The date in the last report, or at the start; nil before the start.
   private var day: LocalDay?
 
   /// - Parameter readOffset: Returns the present offset; see `WallClock.offset()`.

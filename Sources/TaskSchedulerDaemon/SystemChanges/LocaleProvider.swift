@@ -16,7 +16,7 @@ final class LocaleProvider: SystemChangeProvider {
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the settings after a burst.
   private(set) var readCount = 0
-  /// The settings in the last report.
+  /// The settings in the last report, or at the start.
   private var settings: [String: String] = [:]
 
   private final class Folders {

@@ -16,7 +16,7 @@ final class NetworkProvider: SystemChangeProvider {
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the tables after a burst.
   private(set) var readCount = 0
-  /// The configuration of the network in the last report.
+  /// The configuration of the network in the last report, or at the start.
   private var reading = NetworkConfiguration()
 
   private final class Sockets {

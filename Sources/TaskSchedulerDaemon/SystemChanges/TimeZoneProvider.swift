@@ -12,7 +12,7 @@ final class TimeZoneProvider: SystemChangeProvider {
   private let rulesChanged: () -> Void
   private var folder: Directory?
   private var burst: DebouncedWatch?
-  /// The zone in the last report.
+  /// The zone at the last reading.
   private var zone: MachineZone
 
   private final class Directory {

@@ -9,9 +9,9 @@ final class FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// The processes that a dead daemon may have left stopped, according to newer event logs, which
-  /// are unusable, and to this event log if it is damaged. nil if this event log is the newest and
-  /// is undamaged.
+  /// The processes that a dead daemon may have left stopped. They are read from newer event logs,
+  /// which are unusable, and from this event log if it is damaged. nil if this event log is the
+  /// newest and is undamaged.
   let unclear: Leftovers?
 
   init(number: UInt64, file: MappedEventLog, replay: Replay, unclear: Leftovers?) {

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 
 extension DescriptorStore.Inherited {
   /// Releases the inherited descriptors, because no event log describes them. Clients find their
-  /// connections closed and register again. Resumes the processes of the leaders.
+  /// connections closed and register again. Resumes the stopped leaders and their descendants.
   func release(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
     for number in connections {
       // systemd keeps a copy for a while, which must not keep the connection open.

@@ -10,8 +10,8 @@ struct InterruptedCall {
   private let effects: ArraySlice<Effect>
   /// Whether the event log contains the event of the call.
   private let isWritten: Bool
-  /// The number of bytes of the call's message that the event log contains, if it contains only a
-  /// part of the message.
+  /// If the event log contains only a part of the call's message, the number of bytes of this part;
+  /// otherwise 0.
   private let inputCount: Int
   private let isInputUsedUp: Bool
   /// Whether the previous daemon died while it sent a reply. The new daemon does not send that
@@ -32,13 +32,13 @@ struct InterruptedCall {
     }
   }
 
-  /// Returns true if the new daemon cannot know whether the client received a reply. If the event
-  /// log contains the call's event, but the call's message is still in the socket, removes the
-  /// message from the socket.
+  /// Returns true if the new daemon cannot know how much of the call the previous daemon completed.
+  /// If the event log contains the call's event, but the call's message is still in the socket,
+  /// removes the message from the socket.
   ///
-  /// The function records the progress of the call in the event log at once. This daemon may die
-  /// before it serves another call. The next daemon would then take the client's next message for
-  /// the message of this call, and the next event for the event of this call.
+  /// The function records the progress of the call in the event log at once, because this daemon
+  /// may die before it serves another call. Without this record, the next daemon would take the
+  /// client's next message for the message of this call, and the next event for this call's event.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {

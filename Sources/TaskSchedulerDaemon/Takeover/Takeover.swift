@@ -141,8 +141,8 @@ struct Takeover {
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     } else {
-      // The previous daemon died while it carried out the effects that manage these leaders. This
-      // daemon carries out these effects again, which also stores the pidfds again.
+      // The previous daemon died while it began to manage these leaders. This daemon carries out
+      // the same effects again, and thereby stores the pidfds again.
       for (id, number) in unnamed {
         FileDescriptor(taking: number).close()
         subsystems.store.removeLeader(of: id)
