@@ -26,7 +26,7 @@ DEBUG := $(BUILD) $(WHOLE)
 # linker leaves out unused functions, and merges functions with the same code. All but the targets
 # with `strictHot` are compiled for size.
 FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
-SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections \
+SMALL := -Xswiftc -Osize -Xcxx -Os -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
   -Xlinker pack-relative-relocs $(foreach library,$(FOUNDATION),-Xswiftc -Xfrontend \
   -Xswiftc -disable-autolink-library -Xswiftc -Xfrontend -Xswiftc $(library))
@@ -43,7 +43,7 @@ RELEASE_WITHOUT_TABLES = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
 RELEASE_TASKCTL = $(RELEASE_WITHOUT_TABLES) --product taskctl
 RELEASE_SESSION = $(RELEASE_WITHOUT_TABLES) --product taskschedd-session
 # The maximum size of each installed program, in MB.
-SIZES := taskschedd=21 taskschedd-session=14 taskctl=18
+SIZES := taskschedd=20 taskschedd-session=14 taskctl=18
 
 # Debian's packages: to build, and to test and measure.
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev \

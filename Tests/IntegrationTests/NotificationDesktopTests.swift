@@ -278,8 +278,10 @@ struct NotificationDesktopTests {
     // dismissal before it shows "Kept".
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
-    daemon = try daemon.restarted()
+    // The agent ends first. Otherwise, it could attach to the new daemon and also report that "Kept"
+    // is shown.
     try agents.end(SIGTERM)
+    daemon = try daemon.restarted()
     try agents.start(daemon, bus: desktop.bus.address)
     try waitUntilShown(daemon, 2, times: 2)
     #expect(try desktop.counts() == .init(displayed: 1))

@@ -83,7 +83,7 @@ final class IncomingCalls: DaemonNotices {
     isKnown = true
     let wasSilent = isSilent
     let ids = Set(calls.map(\.id))
-    for id in ringing.keys.sorted() where !ids.contains(id) {
+    for id in ringing.sortedKeys where !ids.contains(id) {
       withdraw(id)
       ringing[id] = nil
     }
@@ -109,7 +109,7 @@ final class IncomingCalls: DaemonNotices {
   /// all other users.
   func usersChanged() {
     let users = viewers
-    for id in ringing.keys.sorted() {
+    for id in ringing.sortedKeys {
       for user in (ringing[id]?.users ?? []).subtracting(users).sorted() {
         withdraw(id, from: user)
       }
@@ -122,7 +122,7 @@ final class IncomingCalls: DaemonNotices {
   /// Withdraws all notifications, because the daemon stops.
   func stop() {
     timer?.clear()
-    for id in ringing.keys.sorted() { withdraw(id) }
+    for id in ringing.sortedKeys { withdraw(id) }
     ringing = [:]
   }
 
@@ -144,7 +144,7 @@ final class IncomingCalls: DaemonNotices {
 
   private func ring() {
     if isSilent { return }
-    for id in ringing.keys.sorted() where ringing[id]?.isAnswered == false { fire(id) }
+    for id in ringing.sortedKeys where ringing[id]?.isAnswered == false { fire(id) }
     // The application must learn of the calls even if logind does not answer.
     announce()
     timer?.set(BootClock.after(ringInterval))
@@ -194,7 +194,7 @@ final class IncomingCalls: DaemonNotices {
   /// Posts one event for each user at the machine's screens, and for the user that the manifest
   /// names. If there is no such user, posts one event for the daemon's own user.
   private func announce() {
-    let ids = ringing.keys.sorted().filter { ringing[$0]?.isAnnounced == false }
+    let ids = ringing.sortedKeys.filter { ringing[$0]?.isAnnounced == false }
     if ids.isEmpty { return }
     for id in ids { ringing[id]?.isAnnounced = true }
     guard let application = environment.application() else { return }
@@ -251,7 +251,7 @@ final class IncomingCalls: DaemonNotices {
 
   func orders(for user: UserID) -> [SessionInterface.Notification] {
     guard viewers.contains(user) else { return [] }
-    return ringing.keys.sorted().compactMap { order($0, for: user) }
+    return ringing.sortedKeys.compactMap { order($0, for: user) }
   }
 
   func contains(_ id: Int) -> Bool {

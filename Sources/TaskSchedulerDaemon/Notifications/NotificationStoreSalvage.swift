@@ -25,7 +25,7 @@ struct NotificationSalvage {
 
   /// Writes the recovered notifications and badges into a new store.
   func store(in database: Database) throws(DatabaseError) {
-    for id in rows.keys.sorted() {
+    for id in rows.sortedKeys {
       if let stored = rows[id] { try NotificationSchema.insert(stored, database) }
     }
     for (key, count) in badges {

@@ -117,7 +117,8 @@ struct StoredNotifications: Equatable {
       }
     var page = NotificationPage()
     var bytes = 0
-    for row in rows.filter({ $0.id > after }).sorted(by: { $0.id < $1.id }) {
+    let ids = rows.map(\.id).filter { $0 > after }.sorted()
+    for row in ids.compactMap({ byID[$0] }) {
       let size = row.content.bytesCount
       let fits = page.notifications.count < Self.pageCountMax && bytes + size <= Self.pageBytesMax
       guard page.notifications.isEmpty || fits else {

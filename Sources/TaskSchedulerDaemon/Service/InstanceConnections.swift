@@ -33,7 +33,7 @@ final class InstanceConnections {
   }
 
   /// The users with connections whose instance is not known.
-  var users: [UInt32] { unplaced.keys.sorted() }
+  var users: [UInt32] { unplaced.sortedKeys }
 
   /// Returns the connections that are known to belong to an instance.
   func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }

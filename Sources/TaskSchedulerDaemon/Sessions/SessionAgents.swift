@@ -60,7 +60,7 @@ final class SessionAgents {
   }
 
   /// The users with an attached agent.
-  var users: [UserID] { agents.keys.sorted().map { UserID($0) } }
+  var users: [UserID] { agents.sortedKeys.map { UserID($0) } }
 
   func isAttached(_ user: UserID) -> Bool { agents[user.uid] != nil }
 

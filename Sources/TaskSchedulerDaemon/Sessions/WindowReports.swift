@@ -161,8 +161,8 @@ final class WindowReports {
       let terminal = session.ancestors[id]?.lazy.compactMap { shown[$0] }.first
       if let terminal { atTerminals[id] = terminal }
     }
-    for id in inFront(atTerminals.keys.sorted()) { visibilities[id] = atTerminals[id] }
-    let reports = visibilities.keys.sorted().compactMap { id in
+    for id in inFront(atTerminals.sortedKeys) { visibilities[id] = atTerminals[id] }
+    let reports = visibilities.sortedKeys.compactMap { id in
       visibilities[id].map { WindowReport(id, $0) }
     }
     return WindowSnapshot(reports, hasFocus: session.hasFocus)

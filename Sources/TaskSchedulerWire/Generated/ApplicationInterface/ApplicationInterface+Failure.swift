@@ -10,10 +10,13 @@ extension ApplicationInterface {
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon cannot manage the calling process: the daemon has no permission to stop and kill
-    /// the process, the daemon is a user's own daemon and the process runs as another user, or the
-    /// process is a session agent or an ancestor of one. `reason` says which of these is true and,
-    /// if another daemon can manage the process, which one.
+    /// The daemon cannot manage the calling process, for one of these reasons:
+    /// - `-`: The daemon has no permission to stop and kill the process.
+    /// - `-`: The daemon is a user's own daemon, and the process runs as another user.
+    /// - `-`: The process is a session agent, or an ancestor of one.
+    ///
+    /// `reason` names the reason. If another daemon can manage the process, `reason` also names
+    /// this daemon.
     case notManageable(reason: String)
     /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
@@ -41,8 +44,8 @@ extension ApplicationInterface {
     case invalidSocket(reason: String)
     /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)
-    /// The file contains no PNG image that the daemon can keep. `parameter` names the field with
-    /// the descriptor of the file. `reason` says what is wrong and what would be right.
+    /// The file contains no PNG image that the daemon can keep. `parameter` names the field that
+    /// refers to the descriptor of the file. `reason` says what is wrong and what would be right.
     case invalidSnapshot(parameter: String, reason: String)
     /// The machine has no source of locations: neither a GPS receiver with gpsd nor GeoClue in the
     /// user's session. 'taskctl location' says what is missing.

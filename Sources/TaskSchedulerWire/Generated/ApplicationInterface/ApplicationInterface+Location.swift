@@ -17,7 +17,8 @@ extension ApplicationInterface {
     public var speed: Double?
     /// The direction of the motion, in degrees clockwise from north, from 0 to less than 360.
     public var course: Double?
-    /// The time of the measurement by the source's clock: microseconds since 1970 (CLOCK_REALTIME).
+    /// The time of the measurement, as the source's clock showed it: microseconds since 1970
+    /// (CLOCK_REALTIME).
     public var measuredAtUSec: Int
 
     public static let fieldNames = [

@@ -1,12 +1,12 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A command that the user gave, for example by a media key. The receiver is the application that
-  /// was audible last, among those that have the mode audio and are no media players on the session
-  /// bus. It runs for EventTime (10 s by default), or longer while it plays. After it has
-  /// acknowledged the command by `id`, it runs for AudioGraceTime (5 s by default). Within this
-  /// time, the audio server must report that the application plays; otherwise the daemon can
-  /// suspend the application.
+  /// A command that the user gave, for example by a media key. The receiver has the mode audio, and
+  /// is not a media player on the session bus. If several such applications have been audible, the
+  /// receiver is the one that was audible last. It runs for EventTime (10 s by default), or longer
+  /// while it plays. After it has acknowledged the command by `id`, it runs for AudioGraceTime (5 s
+  /// by default). Within this time, the audio server must report that the application plays;
+  /// otherwise the daemon can suspend the application.
   public struct RemoteCommand: WireStructure {
     public var id: Int
     public var kind: RemoteCommandKind

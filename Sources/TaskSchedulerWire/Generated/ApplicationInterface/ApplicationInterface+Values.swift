@@ -5,11 +5,11 @@ extension ApplicationInterface {
   ///
   /// An application in the foreground is active or inactive; one in the background is in the state
   /// background or suspended. An application that comes to the foreground is inactive until it has
-  /// acknowledged didFinishLaunching or willEnterForeground. Then it is active, and the daemon
-  /// sends didBecomeActive. It stays inactive if its window has appeared without the focus, or if
-  /// an interruption has begun. In every other transition, the state changes as soon as the
-  /// transition begins. For example, an application that is sent to the background is in the state
-  /// background before it has acknowledged didEnterBackground.
+  /// acknowledged didFinishLaunching or willEnterForeground. Then it becomes active, and the daemon
+  /// sends didBecomeActive, unless its window has appeared without the focus or an interruption has
+  /// begun. In every other transition, the state changes as soon as the transition begins. For
+  /// example, an application that is sent to the background is in the state background before it
+  /// has acknowledged didEnterBackground.
   public enum State: String, WireEnumeration {
     case notRunning, inactive, active, background, suspended
   }
@@ -53,7 +53,7 @@ extension ApplicationInterface {
   /// The state of a notification.
   /// - `scheduled`: it waits for its next time
   /// - `fired`: it has fired, and waits for a session agent that shows it
-  /// - `presented`: it was shown to the user or received by the active application, and does not
+  /// - `presented`: it was shown to the user, or the active application received it; it does not
   ///   fire again
   public enum NotificationState: String, WireEnumeration {
     case scheduled, fired, presented
@@ -66,32 +66,32 @@ extension ApplicationInterface {
 
   /// Whether the application may learn the location.
   /// - `notDetermined`: nothing is decided yet; the daemon asks the user
-  /// - `denied`: the settings, an operator or the user denies the application the location
-  /// - `authorized`: the settings, an operator or the user allows it the location
+  /// - `denied`: the settings, an operator or the user denied access to the location
+  /// - `authorized`: the settings, an operator or the user allowed access to the location
   public enum LocationAuthorization: String, WireEnumeration {
     case notDetermined, denied, authorized
   }
 
   /// The reason why an application may not learn the location.
   /// - `manifest`: the manifest does not name the location service
-  /// - `settings`: the settings of the daemon deny the application
-  /// - `user`: the user or an operator denies the application the location
+  /// - `settings`: the settings of the daemon deny access to the location
+  /// - `user`: the user or an operator denied access to the location
   public enum LocationDenial: String, WireEnumeration {
     case manifest, settings, user
   }
 
   /// The accuracy that an application needs. GeoClue chooses its sources by the highest accuracy
   /// that any application needs at present; gpsd always uses all its receivers. A location may
-  /// therefore be more accurate than the application needs. It is less accurate if no source can
-  /// provide the accuracy.
+  /// therefore be more accurate than the application needs. If no source is accurate enough, the
+  /// location is less accurate.
   public enum LocationAccuracy: String, WireEnumeration {
     case best, tenMeters, hundredMeters, kilometer, threeKilometers
   }
 
   /// The category of an audio session. The names are those of AVAudioSession.
   /// - `ambient`: sounds that always play together with those of other applications
-  /// - `soloAmbient`: sounds that should not play together with those of other applications, such
-  ///   as those of a game
+  /// - `soloAmbient`: sounds, such as those of a game, that should not play together with the
+  ///   sounds of other applications
   /// - `playback`: music, speech or a film
   /// - `record`: a recording without playback
   /// - `playAndRecord`: playback and recording at the same time, such as a voice chat

@@ -241,7 +241,8 @@ extension ApplicationInterface {
       public var location: Location?
       public var significantLocationChange: SignificantLocationChange?
       public var region: RegionEvent?
-      /// Whether the application may learn the location from now on. It needs no acknowledgement.
+      /// Whether the application may learn the location from now on. This decision needs no
+      /// acknowledgement.
       public var locationAuthorization: LocationAuthorization?
 
       public static let fieldNames = [
@@ -456,8 +457,8 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Says how the application's audio goes together with that of the user's other applications. The
-  /// daemon uses this session while the application plays or records.
+  /// Sets the application's audio session. While the application plays or records, the session
+  /// determines what happens to the audio of the user's other applications.
   ///
   /// With `duckOthers`, the daemon lowers the volume of other applications to DuckLevel (20 % by
   /// default) while the application plays. With `mixWithOthers` or the category ambient, but
@@ -465,10 +466,11 @@ extension ApplicationInterface {
   /// exclusive: when it begins to play, it interrupts other exclusive applications. Both options
   /// are false by default.
   ///
-  /// If the application has never made this call, its running streams determine its session, by the
-  /// first of these rules that applies. If it only records, or if all its playback streams have the
-  /// media role event, it mixes with others. If each playback stream has the role event,
-  /// notification or a11y, it ducks others. Otherwise its session is `playback` without options.
+  /// If the application has never made this call, its running streams determine its session. The
+  /// first of these rules that applies decides. If the application only records, or if all its
+  /// playback streams have the media role event, it plays together with others. If all its playback
+  /// streams have the role event, notification or a11y, the daemon lowers the volume of other
+  /// applications. Otherwise the session is `playback` without options.
   public enum SetAudioSession: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetAudioSession"
 
@@ -535,23 +537,22 @@ extension ApplicationInterface {
   /// Starts continuous updates: each new location arrives in the event stream, in the field
   /// location. If updates run already, the call changes their accuracy and their distance filter.
   ///
-  /// A `desiredAccuracy` of null means best. With `distanceFilter`, the application receives a
-  /// location only if it is at least this distance, in meters, from the location that it received
-  /// last. The distance must not be negative. With null or 0, the application receives each
-  /// location.
+  /// A `desiredAccuracy` of null means best. `distanceFilter` is the minimum distance, in meters,
+  /// between two successive locations that the application receives. It must not be negative. With
+  /// null or 0, the application receives each location.
   ///
-  /// While the updates run and the application may learn the location, the daemon does not suspend
-  /// an application with the background mode location. Without the mode, the daemon suspends the
+  /// If the application has the background mode location, the daemon does not suspend it while the
+  /// updates run and it may learn the location. Without the mode, the daemon suspends the
   /// application as usual. A suspended application receives no locations, and the daemon does not
-  /// resume it for them. The updates end with StopUpdatingLocation and with the instance. The
-  /// application needs an event stream.
+  /// resume it for them. The updates end when the application calls StopUpdatingLocation, or when
+  /// the instance ends. The application needs an event stream.
   ///
   /// `authorization` says whether the application may learn the location. With notDetermined, the
   /// call has succeeded, but the application receives no locations yet. The daemon asks the user
-  /// once, with a notification. The decision follows in the event stream as locationAuthorization.
-  /// After authorized, the locations follow without another call. After denied, the application
-  /// receives no locations, and a later call fails with LocationDenied. All of this also applies to
-  /// the other location services.
+  /// once, with a notification. The event stream later reports the decision in the field
+  /// locationAuthorization. If the field is authorized, the locations follow without another call.
+  /// If the field is denied, the application receives no locations, and a later call fails with
+  /// LocationDenied. This paragraph also applies to the other location services.
   public enum StartUpdatingLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartUpdatingLocation"
 
@@ -614,13 +615,14 @@ extension ApplicationInterface {
   /// application needs an event stream.
   ///
   /// The daemon resumes a suspended application for a change. If the application does not run but
-  /// has a manifest, the daemon launches it with the launch reason location. After a termination by
-  /// an operator or the user, and without a manifest, the daemon does not launch the application,
-  /// and the change waits until the application runs.
+  /// has a manifest, the daemon launches it with the launch reason location. If it has no manifest,
+  /// or an operator or the user terminated it, the daemon does not launch it, and the change waits
+  /// until the application runs.
   ///
   /// The daemon stores the request durably before it replies. The request outlasts the end of the
-  /// application, the end of the daemon and a reboot. A launched application need not call this
-  /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
+  /// application, the end of the daemon and a reboot. An application that the daemon has launched
+  /// need not call this method again. `authorization` has the same meaning as in
+  /// StartUpdatingLocation.
   public enum StartMonitoringSignificantLocationChanges: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartMonitoringSignificantLocationChanges"
 
@@ -668,13 +670,14 @@ extension ApplicationInterface {
   /// inside at the time of this call, but ListMonitoredRegions does as soon as the daemon knows.
   ///
   /// The daemon resumes a suspended application for a crossing. If the application does not run but
-  /// has a manifest, the daemon launches it with the launch reason location. After a termination by
-  /// an operator or the user, and without a manifest, the daemon does not launch the application,
-  /// and the crossings wait until the application runs.
+  /// has a manifest, the daemon launches it with the launch reason location. If it has no manifest,
+  /// or an operator or the user terminated it, the daemon does not launch it, and the crossings
+  /// wait until the application runs.
   ///
   /// The daemon stores the region durably before it replies. The region outlasts the end of the
-  /// application, the end of the daemon and a reboot. A launched application need not call this
-  /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
+  /// application, the end of the daemon and a reboot. An application that the daemon has launched
+  /// need not call this method again. `authorization` has the same meaning as in
+  /// StartUpdatingLocation.
   ///
   /// The error QuotaExceeded names the exhausted quota: MaxRegionsPerApplication (20 by default) or
   /// MaxRegionsPerUser (1024 by default). Each method that starts a location service can also
@@ -776,8 +779,8 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Returns whether the application may learn the location. If nothing is decided, the daemon asks
-  /// the user, as in StartUpdatingLocation. With this call, an application chooses the time of the
-  /// question. The application needs an event stream.
+  /// the user, as in StartUpdatingLocation. With this call, an application chooses when the daemon
+  /// asks the user. The application needs an event stream.
   public enum RequestLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Application.RequestLocationAuthorization"
 
@@ -987,8 +990,8 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Cancels a notification or, if `notification` is null, all notifications of the application. If
-  /// a cancelled notification is shown, the daemon closes it. `cancelled` lists the ids of all
-  /// cancelled notifications.
+  /// the desktop still shows a cancelled notification, the daemon closes it. `cancelled` lists the
+  /// ids of all cancelled notifications.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.CancelNotifications"
 

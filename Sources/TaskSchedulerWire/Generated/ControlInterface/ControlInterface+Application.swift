@@ -23,8 +23,9 @@ extension ControlInterface {
     ///   session, if the program registered itself there and has no terminal
     /// - `user-UID`: the graphical session of the user, which is the default
     ///
-    /// SESSION is session-ID for programs in another login session of logind, and user-UID for all
-    /// others. ListSessions returns the sessions of logind that can show applications.
+    /// SESSION is session-ID for programs in a login session other than the user's graphical
+    /// session, and user-UID for all others. ListSessions returns the sessions of logind that can
+    /// show applications.
     public var seat: String
     public var backgroundModes: [String]
     /// False if the manifest opts out of multitasking.
@@ -47,8 +48,8 @@ extension ControlInterface {
     /// Its last launch, if the launch failed and the application has not run since.
     public var launchFailure: LaunchFailure?
     public var nextLaunch: NextLaunch?
-    /// The process that an earlier daemon released when it stopped, if the process still runs. No
-    /// daemon manages it.
+    /// The process that an earlier daemon released when that daemon stopped, if the process still
+    /// runs. No daemon manages it.
     public var unmanagedPID: Int?
     /// The number of its scheduled notifications.
     public var scheduledNotifications: Int

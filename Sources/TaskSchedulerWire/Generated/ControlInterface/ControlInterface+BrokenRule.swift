@@ -1,20 +1,22 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The background rule for which the daemon killed an application. Only the fields of that rule
-  /// are set.
+  /// The background rule whose violation made the daemon kill an application. Only the fields of
+  /// this rule are set.
   public struct BrokenRule: WireStructure {
-    /// With excessiveUse: the CPU time that it used within `withinUSec`.
+    /// With excessiveUse: the CPU time that the application used within `withinUSec`.
     public var cpuUSec: Int?
     public var withinUSec: Int?
-    /// With excessiveUse: the CPU time that it was allowed, in percent of one CPU.
+    /// With excessiveUse: the CPU time that the application was allowed to use, in percent of one
+    /// CPU.
     public var sharePercent: Int?
     /// With excessiveUse: true if the application was throttled when it used too much; false if the
     /// daemon had lifted an earlier throttle.
     public var throttled: Bool?
-    /// With gpuInBackground: the GPU time that it used.
+    /// With gpuInBackground: the GPU time that the application used.
     public var gpuUSec: Int?
-    /// With sharedResourceHeld: the file on which it held a lock or a lease when it was suspended.
+    /// With sharedResourceHeld: the file on which the application held a lock or a lease when it
+    /// was suspended.
     public var path: String?
 
     public static let fieldNames = [

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An entitlement that an application had. `kind` says how it ended, and `atUSec` when it ended.
+  /// An entitlement that has ended. `kind` says how, and `atUSec` says when.
   public struct EndedEntitlement: WireStructure {
     public var kind: EndedEntitlementKind
     public var task: Int?

@@ -7,7 +7,7 @@ extension ControlInterface {
     public var cause: String?
     public var lastEntitlement: EndedEntitlement?
     /// True if a debugger outside the instance traces it. While the debugger traces it, the daemon
-    /// enforces no limit, except those of a termination that an operator or the user requested.
+    /// enforces only the limits of a termination that an operator or the user requested.
     public var traced: Bool
     /// The limits in the order of their times.
     public var limits: [Limit]

@@ -32,15 +32,15 @@ extension ControlInterface {
     public var heldChanges: Int
     /// Without the reports of a session agent, only calling and onHold are possible.
     public var audio: [AudioUse]
-    /// The application that interrupts its audio. null if no application does, for example because
-    /// a phone call interrupts it.
+    /// The application that interrupts the audio of this instance. null if no application
+    /// interrupts the audio, for example because a phone call does.
     public var interruptedBy: String?
-    /// The application for which the daemon has lowered its volume. null if its volume is not
-    /// lowered, and while the daemon restores the volume.
+    /// The application because of which the daemon has lowered the volume of this instance. null if
+    /// the volume is not lowered, and while the daemon restores the volume.
     public var duckedBy: String?
-    /// The effect of the background rules. The rules do not apply in the foreground, nor while
-    /// audio or location updates entitle the instance to run. The field is then null, except while
-    /// the instance is throttled or the daemon could not restore one of its priorities.
+    /// The effect of the background rules. null while the rules do not apply: in the foreground,
+    /// and while audio or location updates entitle the instance to run. Even then, the field is set
+    /// while the instance is throttled, or if the daemon could not restore one of its priorities.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
     /// it.

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A limit of an application, and when it is reached.
+  /// A limit that applies to an application, and the time at which the limit is reached.
   public struct Limit: WireStructure {
     public var kind: LimitKind
     public var callback: CallbackKind?

@@ -4,7 +4,7 @@ extension ControlInterface {
   /// The continuous updates of a running application.
   public struct LocationUpdates: WireStructure {
     public var desiredAccuracy: LocationAccuracy
-    /// The distance, in meters, after which the next update follows. null if each location is an
+    /// The minimum distance, in meters, between two successive updates. null if each location is an
     /// update.
     public var distanceFilter: Double?
 

@@ -8,7 +8,8 @@ extension ControlInterface {
     public var state: State
     /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
-    /// The resident memory. A page that several processes share counts in part.
+    /// The resident memory. If several processes share a page, each of them accounts for an equal
+    /// part of it.
     public var total: Int
     /// True if the daemon could not read the exact numbers and estimated them from /proc/PID/statm.
     public var estimate: Bool

@@ -1,9 +1,9 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The next automatic launch of an application. The daemon relaunches an application with the
-  /// mode voip after a failed launch. It also relaunches such an application after each end, except
-  /// an exit with code 0, and a termination by the user or an operator.
+  /// The next automatic launch of an application. After a failed launch, the daemon relaunches an
+  /// application that has the mode voip. It also relaunches such an application after each end, but
+  /// not after an exit with code 0, and not after a termination by the user or an operator.
   public struct NextLaunch: WireStructure {
     public var atUSec: Int
     /// The delay after the end or after the failed launch.

@@ -11,8 +11,9 @@ extension ControlInterface {
     public var listening: [String]
     /// The number of all addresses on which the instance listened when it was last suspended.
     public var listeningCount: Int
-    /// True if the daemon examined all descriptors of its processes at the last suspension. If
-    /// false, the daemon may have missed listening sockets, and locks on shared files.
+    /// True if the daemon examined all descriptors of the instance's processes at the last
+    /// suspension. If false, the daemon may have missed listening sockets, and locks on shared
+    /// files.
     public var descriptorsExamined: Bool
 
     public static let fieldNames = [

@@ -11,8 +11,9 @@ extension ControlInterface {
   ///
   /// The reason is unknown if the daemon cannot learn how the leader ended. This happens mostly if
   /// no daemon ran at that time. Before Linux 6.15, it also happens if the daemon did not launch
-  /// the instance. The reason is terminatedByOperator or terminatedByUser even if the application
-  /// did not respond and the daemon had to kill it.
+  /// the instance. If an operator or the user requested the end, the reason is terminatedByOperator
+  /// or terminatedByUser, even if the daemon had to kill the application because it did not
+  /// respond.
   public enum EndKind: String, WireEnumeration {
     case exited
     case crashed

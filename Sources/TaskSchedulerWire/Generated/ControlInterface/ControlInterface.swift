@@ -386,8 +386,8 @@ extension ControlInterface {
       /// The background modes of this instance: audio, location, voip. null means those of the
       /// manifest.
       public var backgroundModes: [String]?
-      /// The value of TASKSCHEDD_INSTANCE in the environment of the process. The daemon recognizes
-      /// the descendants of the process by it.
+      /// The value of TASKSCHEDD_INSTANCE in the environment of the process. By this value, the
+      /// daemon recognizes the descendants of the process.
       public var marker: String?
 
       public static let fieldNames = [
@@ -451,8 +451,8 @@ extension ControlInterface {
   /// how. Replies when its processes run and it is in the foreground at its seat.
   ///
   /// An application that has opened its event stream is inactive until it has acknowledged
-  /// willEnterForeground. Activate, Deactivate, SendToBackground and Terminate succeed and change
-  /// nothing if the application is already in the requested state.
+  /// willEnterForeground. If the application is already in the requested state, Activate,
+  /// Deactivate, SendToBackground and Terminate succeed without a change.
   public enum Activate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Activate"
 
@@ -605,7 +605,7 @@ extension ControlInterface {
   /// first.
   ///
   /// An application enters the switcher when it becomes active. It stays while it runs, and after
-  /// its end if a manifest says how to launch it. It leaves the switcher by RemoveFromSwitcher.
+  /// its end if a manifest says how to launch it. RemoveFromSwitcher removes it.
   ///
   /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
   /// of one user. If `seat` is null, but `owner` is given or `all` is true, the method lists the
@@ -668,9 +668,9 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Returns the picture that the application switcher shows of an application: a PNG image, as a
-  /// memfd that is open for reading and sealed against every change. All fields are null if the
-  /// application has set no snapshot, or a sensitive one.
+  /// Returns the picture of an application in the application switcher. The picture is a PNG image
+  /// in a memfd that is open for reading and sealed against every change. All fields are null if
+  /// the application has no snapshot, or if its snapshot is sensitive.
   ///
   /// The daemon has checked the beginning and the structure of the image, but has not decoded it.
   /// The reader must treat the image as untrusted.
@@ -798,7 +798,7 @@ extension ControlInterface {
   /// `after`. In the last page, `next` is null. A page has at most 256 notifications and at most
   /// 256 KiB of texts. A larger notification has a page of its own.
   ///
-  /// An application may have notifications although the daemon no longer knows the application.
+  /// The list can contain notifications of applications that the daemon no longer knows.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListNotifications"
 
@@ -853,7 +853,7 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Schedules a notification of an application, or presents it now if `schedule` is null. The
+  /// Schedules a notification for an application, or presents it now if `schedule` is null. The
   /// application itself uses org.taskschedd.Application.ScheduleNotification.
   public enum PostNotification: InterfaceMethod {
     public static let name = "org.taskschedd.Control.PostNotification"
@@ -1000,9 +1000,9 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Sends a command to an application of one user. The receiver is the application that was
-  /// audible last, among those that receive commands: media players on the session bus, and
-  /// applications with the mode audio and an event stream. If the application is suspended, the
+  /// Sends a command to an application of one user. Two kinds of applications receive commands:
+  /// media players on the session bus, and applications with the mode audio and an event stream. Of
+  /// these, the receiver is the one that was audible last. If the application is suspended, the
   /// daemon resumes it for EventTime (10 s by default). Only an operator may name another user as
   /// `owner`; null means the caller. The reply names the application.
   ///
@@ -1087,15 +1087,15 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var sources: [LocationSource]
-      /// The best accuracy that an application needs now. null if no receiver must run, and for a
-      /// user whose applications do not use the location.
+      /// The best accuracy that an application of any user needs now. null if no receiver must run,
+      /// or if the caller is not an operator and has no application that uses the location.
       public var needed: LocationAccuracy?
       /// The next time at which the daemon determines the location for regions and significant
       /// changes. null if no such time is known, for example because the daemon waits until the
       /// machine moves.
       public var nextLookUSec: Int?
-      /// The newest location that the daemon has for the users whose applications the reply can
-      /// contain. null if the daemon has none.
+      /// The newest location that the daemon has for the user whose applications are in `uses`, or
+      /// for any user if `uses` covers all users. null if the daemon has none.
       public var location: Location?
       /// The instant until which a location from PostLocation replaces the locations of the
       /// sources; null if there is no such location.
@@ -1177,13 +1177,14 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Decides whether an application may learn the location, in place of the user. With
-  /// notDetermined, the daemon asks the user again if the application uses a location service. The
-  /// reply means that the decision is durable. The settings of the daemon override this decision;
-  /// GetLocation returns the authorization that is in effect.
+  /// Decides, in place of the user, whether an application may learn the location. If
+  /// `authorization` is notDetermined, the daemon asks the user again: at once if the application
+  /// uses a location service, and otherwise when it next starts one. The reply means that the
+  /// decision is durable. The settings of the daemon override this decision; GetLocation returns
+  /// the authorization that is in effect.
   ///
-  /// The call also works for an application that the daemon no longer knows, if the daemon still
-  /// remembers a decision about it or one of its location services.
+  /// Even if the daemon no longer knows the application, the call works while the daemon stores a
+  /// decision about the application, or a location service that the application uses.
   public enum SetLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Control.SetLocationAuthorization"
 
@@ -1220,9 +1221,9 @@ extension ControlInterface {
 extension ControlInterface {
   /// Stops monitoring the regions and the significant changes of an application, and withdraws the
   /// decision whether it may learn the location. If the application runs and has started continuous
-  /// updates, the daemon asks the user again. The reply means that all of this is durable. The
-  /// application need not run. If the daemon remembers nothing about its location, the call fails
-  /// with UnknownApplication.
+  /// updates, the daemon asks the user again. The reply means that these changes are durable. The
+  /// application need not run. If the daemon remembers nothing about how the application uses the
+  /// location, the call fails with UnknownApplication.
   public enum ForgetLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ForgetLocation"
 
@@ -1284,7 +1285,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Returns the state of the machine's memory, and the memory use of the applications that the
-  /// caller may see. Their order is the order in which the daemon would terminate them.
+  /// caller may see. The applications are in the order in which the daemon would terminate them.
   public enum GetMemory: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetMemory"
 
@@ -1473,9 +1474,9 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Returns the latest log records about the applications that the caller may see, the oldest
-  /// first: at most 100 records, or at most `lines` if that is less. With `before`, returns the
-  /// latest records before the record with this number.
+  /// Returns the latest log records about the applications that the caller may see: at most 100
+  /// records, or at most `lines` if that is less. The oldest of these records comes first. With
+  /// `before`, the method returns the latest records before the record with this number.
   ///
   /// The call is for users without permission to read the system journal. The daemon keeps at most
   /// 500 records for each user, and none from before its start.

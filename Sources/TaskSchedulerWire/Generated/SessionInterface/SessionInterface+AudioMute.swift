@@ -3,7 +3,7 @@
 extension SessionInterface {
   /// Streams that the agent must mute, or whose mute the agent must end. If the audio server does
   /// not run yet, the agent carries out the order when the server runs. If the server has another
-  /// generation, or a stream has ended, the agent does nothing.
+  /// generation, the agent ignores the order. It also ignores streams that have ended.
   public struct AudioMute: WireStructure {
     public var generation: Int
     public var streams: [Int]

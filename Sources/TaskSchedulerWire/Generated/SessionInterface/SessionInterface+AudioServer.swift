@@ -9,7 +9,7 @@ extension SessionInterface {
     public var generation: Int
     /// True if the server itself lowers, mutes or pauses streams by their media roles: PulseAudio
     /// with module-role-ducking, or PipeWire with WirePlumber's role-based policy. The daemon then
-    /// leaves this to the server. PulseAudio's module-role-cork alone does not make it true.
+    /// leaves this to the server. If PulseAudio has only module-role-cork, the field is false.
     public var managesRoles: Bool
 
     public static let fieldNames = ["path", "generation", "managesRoles"]

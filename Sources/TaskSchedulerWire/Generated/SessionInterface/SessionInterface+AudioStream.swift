@@ -25,8 +25,8 @@ extension SessionInterface {
     /// True if the stream played only silence in the last second. False if the daemon has not
     /// ordered the agent to measure the stream.
     public var silent: Bool
-    /// A number from 1 to 4294967295 for the entry in which the server remembers the mute and the
-    /// volume of the stream. A new stream begins with the mute and the volume of its entry. 0 if
+    /// The number of the entry in which the server remembers the mute and the volume of the stream,
+    /// from 1 to 4294967295. A new stream begins with the mute and the volume of its entry. 0 if
     /// the server remembers nothing.
     public var memory: Int
 

@@ -2,8 +2,8 @@
 
 extension SessionInterface {
   /// Changes of the volumes of streams. If the audio server does not run yet, the agent makes the
-  /// changes when the server runs. If the server has another generation, or a stream has ended, the
-  /// agent does nothing.
+  /// changes when the server runs. If the server has another generation, the agent makes no change.
+  /// It also ignores streams that have ended.
   public struct AudioVolume: WireStructure {
     public var generation: Int
     public var changes: [VolumeChange]

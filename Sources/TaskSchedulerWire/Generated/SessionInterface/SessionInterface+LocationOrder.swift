@@ -2,7 +2,8 @@
 
 extension SessionInterface {
   /// An order to report the locations of GeoClue, or to stop reporting them. While no daemon needs
-  /// locations, the agent is no client of GeoClue, so that GeoClue need not run a receiver for it.
+  /// locations, the agent is not a client of GeoClue, and GeoClue need not run a receiver for the
+  /// agent.
   public struct LocationOrder: WireStructure {
     /// The accuracy that the agent requests from GeoClue; null if the daemon needs no locations.
     public var accuracy: LocationAccuracy?

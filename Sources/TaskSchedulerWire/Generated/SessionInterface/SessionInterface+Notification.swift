@@ -16,7 +16,7 @@ extension SessionInterface {
     public var title: String
     public var body: String?
     /// A name from the freedesktop sound theme, or the absolute path of a sound file. The value
-    /// default means the sound that the notification service chooses.
+    /// `default` means the sound that the notification service chooses.
     public var sound: String?
     public var urgency: Urgency
     /// A category of the Desktop Notifications Specification, such as im.received.

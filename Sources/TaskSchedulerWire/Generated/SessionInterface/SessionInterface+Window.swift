@@ -3,8 +3,8 @@
 extension SessionInterface {
   /// A window of the session.
   public struct Window: WireStructure {
-    /// The process that the window belongs to, by the credentials of its connection to the
-    /// compositor or X server.
+    /// The process that the window belongs to, according to the credentials of the window's
+    /// connection to the compositor or X server.
     public var pid: Int
     /// The start time of the process in clock ticks since boot: field 22 of /proc/PID/stat. If the
     /// process has another start time, the daemon ignores the window.

@@ -1,7 +1,8 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// A notification that the agent must close or, if it has not shown it yet, must not show.
+  /// A notification that the agent must close. If the agent has not shown the notification yet, it
+  /// must not show it.
   public struct WithdrawnNotification: WireStructure {
     public var id: Int
     /// Set if an agent has shown the notification.

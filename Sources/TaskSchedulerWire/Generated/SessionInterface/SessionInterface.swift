@@ -4,9 +4,10 @@
 ///
 /// The agent runs without privileges in the session of its user. It reports what happens there,
 /// shows the notifications of the user's applications, and mutes their audio while they are
-/// suspended. If the daemon orders it, the agent also reports the location, which it learns from
-/// GeoClue. It attaches to the system's daemon and to the user's own daemon. The daemon takes the
-/// user from the credentials of the socket. It uses a report only for applications of that user.
+/// suspended. If the daemon orders locations, the agent also reports the locations that it learns
+/// from GeoClue. It attaches to the system's daemon and to the user's own daemon. The daemon learns
+/// the user of the agent from the credentials of the socket. It uses a report only for applications
+/// of that user.
 ///
 /// Each daemon serves one agent of each user: the one that attached last. An agent reports on a
 /// second connection, because the first one receives the daemon's orders.
@@ -106,19 +107,20 @@ public enum SessionInterface {
 extension SessionInterface {
   /// Makes the caller the session agent of its user. The caller must set `more`, because each reply
   /// is an order to the agent; exactly one field of an order is set. The first order is `attached`.
-  /// After this order, the agent reports all windows if it knows them. The daemon sends again all
-  /// notifications to show or to close, and all badges. The order `synchronized` ends this list.
-  /// The agent then closes all other notifications of the daemon, and removes all other badges.
-  /// Before `synchronized`, the agent reports nothing about notifications.
+  /// After this order, the agent reports all windows if it knows them. The daemon repeats the
+  /// orders to show or to close notifications, and the orders that set badges. The order
+  /// `synchronized` follows the last of these orders. The agent then closes all other notifications
+  /// of the daemon, and removes all other badges. Before `synchronized`, the agent reports nothing
+  /// about notifications.
   ///
   /// If systemd keeps the connection during a restart of the daemon, the restarted daemon sends
   /// `attached` again, with the same attachment number, and the agent reports all windows again.
   ///
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
-  /// The daemon sends again all mutes, changes of volumes and measurements, and the media player
-  /// `taskschedd` if there is one. It also sends again each order to end a mute or to restore a
-  /// volume, if no report has confirmed that order. Before the agent stops, it undoes all mutes and
-  /// changes of volumes.
+  /// The daemon repeats the orders that mute streams, change volumes and measure streams, and the
+  /// order that shows the media player `taskschedd` if there is one. It also repeats each order to
+  /// end a mute or to restore a volume, if no report has confirmed that order. Before the agent
+  /// stops, it undoes all mutes and changes of volumes.
   ///
   /// After `attached`, the agent also reports whether GeoClue is available, as soon as it knows
   /// this. It reports no location until the daemon orders locations. The daemon orders them after
@@ -136,8 +138,7 @@ extension SessionInterface {
       public var attached: Int?
       /// Show this notification.
       public var show: Notification?
-      /// Close this notification, or do not show it. The agent reports the end with
-      /// NotificationClosed.
+      /// Close this notification, or do not show it. The agent then calls NotificationClosed.
       public var close: WithdrawnNotification?
       public var badge: Badge?
       /// True when the daemon has sent all notifications and badges.
@@ -341,9 +342,9 @@ extension SessionInterface {
 
 extension SessionInterface {
   /// Reports that a program has called a media player. If the player is suspended, the call waits
-  /// in its socket, and the daemon resumes the player so that it can answer. After a command, the
-  /// player runs for EventTime (10 s by default). After a read, it runs for RemoteReadTime (1 s by
-  /// default), at most once in RemoteReadInterval (5 s by default).
+  /// in the player's socket, and the daemon resumes the player so that it can answer. After a
+  /// command, the player runs for EventTime (10 s by default). After a read, it runs for
+  /// RemoteReadTime (1 s by default), at most once in RemoteReadInterval (5 s by default).
   public enum PlayerCalled: InterfaceMethod {
     public static let name = "org.taskschedd.Session.PlayerCalled"
 
@@ -378,7 +379,7 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports that a program has sent org.mpris.MediaPlayer2.taskschedd a command.
+  /// Reports that a program has sent a command to org.mpris.MediaPlayer2.taskschedd.
   public enum PlayerCommanded: InterfaceMethod {
     public static let name = "org.taskschedd.Session.PlayerCommanded"
 
