@@ -181,7 +181,8 @@ struct ClientState: Sendable {
     for id in tasks.keys { tasks[id]?.expired = false }
   }
 
-  /// Returns the handler of an expired task, once in each stay in the background.
+  /// Records that a task has expired, and returns its handler. Returns nil if the task has already
+  /// expired in this stay in the background.
   mutating func expired(_ id: Int) -> Handler? {
     guard let task = tasks[id] else {
       if beginsInFlight > 0 { expiredEarly.insert(id) }

@@ -108,10 +108,11 @@ final class LoginSessions {
     }
   }
 
-  /// Ends the locks of a user's sessions, except the locks with LockedHint.
+  /// Unlocks a user's sessions because the user has moved the focus. A session whose LockedHint is
+  /// true stays locked.
   ///
-  /// A screen locker that does not use logind, such as swaylock, does not report the unlock.
-  /// The user can move the focus only while the screen is unlocked. Without this rule, the
+  /// The user can move the focus only while the screen is unlocked. A screen locker that does not use
+  /// logind, such as swaylock, does not report the unlock. If the daemon waited for this report, the
   /// application that gets the focus would stay suspended in front of the user.
   func focusMoved(by uid: UInt32) {
     for path in entries.keys where entries[path]?.session?.uid == uid {

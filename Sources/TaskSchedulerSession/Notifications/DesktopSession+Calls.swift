@@ -73,9 +73,10 @@ extension DesktopSession {
     }
   }
 
-  /// Handles the end of a Notify call if the daemon has withdrawn the notification since the call.
-  /// If the service shows the notification, with the id `name`, closes it. Otherwise, reports it as
-  /// closed.
+  /// Completes a Notify call for a notification that the daemon withdrew during the call.
+  ///
+  /// - Parameter name: The service's id of the notification to close. If nil, the service shows
+  ///   none, and the agent reports the notification as closed.
   private func withdraw(_ id: NotificationKey, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id)) }
   }

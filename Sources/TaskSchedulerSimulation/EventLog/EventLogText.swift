@@ -82,7 +82,7 @@ enum EventLogText {
     case .posted: return "an operator posted a location"
     case .moved: return "the cell or the access point changed"
     case .storeFailed(let id, let reason):
-      return "change \(id.number) of the location was not stored: \(reason)"
+      return "transaction \(id.number) of the location services was not stored: \(reason)"
     case .loaded(let stored):
       return "the location services of \(stored.count) applications were read"
     case .stored: return nil
