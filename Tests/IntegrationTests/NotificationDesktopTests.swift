@@ -278,8 +278,8 @@ struct NotificationDesktopTests {
     // dismissal before it shows "Kept".
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
-    // The agent ends first. Otherwise, it could attach to the new daemon and also report that "Kept"
-    // is shown.
+    // The agent ends first. Otherwise, it could attach to the new daemon, and also report that
+    // "Kept" is shown.
     try agents.end(SIGTERM)
     daemon = try daemon.restarted()
     try agents.start(daemon, bus: desktop.bus.address)

@@ -30,7 +30,7 @@ struct StartFailureTests {
       let path = folder.file(name)
       let (exit, text) = try start(socket: path)
       #expect(exit == .exited(code: 1))
-      #expect(text.contains("taskschedd: \(path) is \(kind), so taskschedd cannot create its socket"))
+      #expect(text.contains("taskschedd: \(path) is \(kind), so taskschedd cannot create"))
     }
     let kept = try FileDescriptor.open(reading: folder.file("file")).readToEnd()
     #expect(kept == [UInt8]("precious".utf8))

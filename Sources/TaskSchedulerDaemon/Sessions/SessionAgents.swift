@@ -149,7 +149,7 @@ final class SessionAgents {
   /// - Parameters:
   ///   - users: The users whose windows the scheduler knows from an agent.
   ///   - audioUsers: The users whose audio the scheduler knows from an agent.
-  ///   - locationUsers: The users to whom GeoClue was available, according to an agent's report.
+  ///   - locationUsers: The users with an agent that last reported GeoClue as available.
   func recovered(
     reporting users: [UserID], audio audioUsers: [UserID], locations locationUsers: [UserID]
   ) {

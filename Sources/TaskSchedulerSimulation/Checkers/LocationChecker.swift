@@ -254,7 +254,8 @@ struct ReceiverChecker: Checker {
     guard case .location(.need(let needs)) = effect else { return }
     if case .scheduler(.recovered) = observed.event { return }
     try require(
-      needs != observed.location.needs, "the daemon sends the sources the same needs twice: \(needs)")
+      needs != observed.location.needs,
+      "the daemon sends the sources the same needs twice: \(needs)")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
