@@ -112,8 +112,8 @@ final class LoginSessions {
   /// true stays locked.
   ///
   /// The user can move the focus only while the screen is unlocked. A screen locker that does not
-  /// use logind, such as swaylock, does not report the unlock. If the daemon waited for this report,
-  /// the application that gets the focus would stay suspended in front of the user.
+  /// use logind, such as swaylock, does not report the unlock. If the daemon waited for this
+  /// report, the application that gets the focus would stay suspended in front of the user.
   func focusMoved(by uid: UInt32) {
     for path in entries.keys where entries[path]?.session?.uid == uid {
       entries[path]?.lock.unlockRequested()
