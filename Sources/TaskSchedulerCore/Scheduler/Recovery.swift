@@ -36,9 +36,10 @@ extension Instance {
   }
 
   /// Restarts the limits that the daemon's absence has affected. During the absence, no daemon
-  /// could warn the application or receive its answers. The limit of a callback restarts, because
-  /// the scheduler sends the callback again. Every other limit restarts only if it passed during
-  /// the absence. `BackgroundTime` does not restart, only `ExpirationLead` does.
+  /// could warn the application or receive its answers. If the limit of a callback had not passed
+  /// before the absence, it restarts, because the scheduler sends the callback again. Every other
+  /// limit restarts only if it passed during the absence. `BackgroundTime` does not restart, only
+  /// `ExpirationLead` does.
   private mutating func restartLimits(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy
