@@ -381,10 +381,12 @@ struct MemoryTests {
     #expect(world.scheduler.memoryStatus.phase == .measuring)
     world.forget()
     try world.crash()
+    world.advance(by: world.scheduler.policy.memoryWarningTime)
     #expect(world.position(of: .memory(.measure(ids))) != nil)
     world.measuring = .atOnce
     world.reclaiming = .never
     try world.crash()
+    world.advance(by: world.scheduler.policy.memoryWarningTime)
     #expect(world.chosen == [mail])
     world.reclaiming = .atOnce
     world.available = 500

@@ -92,15 +92,14 @@ struct PumpTests {
     """)
   func resumption() {
     let caused = Event.scheduler(.deadlineReached)
-    let lastAlive = Instant(nanoseconds: 7)
     behind.onRun = { [pump, refusal] in if $0 == refusal { pump.post(caused) } }
     pump.start(behind)
-    pump.resume([refusal], of: terminate, lastAlive: lastAlive)
+    pump.resume([refusal], of: terminate)
     #expect(
       behind.lines.prefix(4) == [
         .willCarryOut(1), .run(refusal), .effectDone, .didHandle(terminate),
       ])
-    #expect(behind.recorded == [.scheduler(.recovered(lastAlive: lastAlive)), caused])
+    #expect(behind.recorded == [.scheduler(.recovered), caused])
     behind.onRun = { _ in }
   }
 

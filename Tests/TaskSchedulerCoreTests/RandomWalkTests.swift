@@ -323,7 +323,7 @@ struct RandomWalk {
     case 6:
       return pick([
         .process(.tracerChecked(id, isTraced: pick([true, false]))),
-        .scheduler(.recovered(lastAlive: world.now)),
+        .scheduler(.recovered),
       ])
     case 7: return .process(.activityBegan(id, pick(Activity.allCases)))
     case _: return .process(.activityEnded(id, pick(Activity.allCases)))

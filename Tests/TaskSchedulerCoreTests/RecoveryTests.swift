@@ -76,18 +76,6 @@ struct RecoveryTests {
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
   }
 
-  @Test("The daemon repeats a pending check for a debugger")
-  func debugger() throws {
-    var world = World()
-    world.tracerChecking = .never
-    _ = world.make(mail, .active)
-    world.ask { .operation(.deactivate($0, mail)) }
-    world.advance(by: .seconds(6))
-    world.tracerChecking = .atOnce
-    try world.crash()
-    #expect(world.ends(of: mail) == [.callbackTimeout])
-  }
-
   @Test(
     "An application whose background time ended during the absence has the whole ExpirationLead")
   func lead() throws {
@@ -123,16 +111,17 @@ struct RecoveryTests {
     #expect(world.status(id)?.timeRemaining == .seconds(98))
   }
 
-  @Test("A callback has the whole limit again after an absence", arguments: [2, 7])
-  func answer(_ seconds: Int) throws {
+  @Test("A limit whose check for a debugger the daemon did not complete begins again")
+  func debugger() throws {
     var world = World()
+    world.tracerChecking = .never
     _ = world.make(mail, .active)
     world.ask { .operation(.deactivate($0, mail)) }
-    world.advance(by: .seconds(1))
-    try world.crash(awayFor: .seconds(seconds))
-    world.advance(by: .seconds(6) - nanosecond)
+    world.advance(by: .seconds(6))
+    world.tracerChecking = .atOnce
+    try world.crash()
     #expect(world.ends(of: mail).isEmpty)
-    world.advance(by: nanosecond)
+    world.advance(by: .seconds(6))
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 }

@@ -77,7 +77,7 @@ struct StateTests {
     let asleep = world.make(mail, .suspended)
     world.suspending = .never
     let other = world.make(music, .background)
-    world.feed(.scheduler(.recovered(lastAlive: world.now)))
+    world.feed(.scheduler(.recovered))
     world.end(other, TaskID(1))
     #expect(world.effects.contains(.suspend(asleep)) && world.effects.contains(.suspend(other)))
     world.forget()

@@ -71,7 +71,7 @@ extension Event {
       Manifest(
         id: mail.id, displayName: "Mail", owner: mail.owner, namesUser: true,
         backgroundModes: [.voip], multitasking: false, isLaunchable: false)
-      ])), .scheduler(.stop), .scheduler(.recovered(lastAlive: Instant(nanoseconds: .max))),
+      ])), .scheduler(.stop), .scheduler(.recovered),
     .application(.setKeepAlive(one, instance, interval: .seconds(600))),
     .application(.setKeepAlive(one, instance, interval: nil)),
     .socket(.manage(one, instance, SocketID(1))), .socket(.closed(instance, [SocketID(1)])),

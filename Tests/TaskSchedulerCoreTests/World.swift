@@ -208,10 +208,9 @@ struct World {
 
   /// Replaces the daemon by a new daemon, which starts `duration` later with the stored state.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
-    let lastAlive = now
     scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
     now = now.advanced(by: duration)
-    feed(.scheduler(.recovered(lastAlive: lastAlive)))
+    feed(.scheduler(.recovered))
     if let next = scheduler.nextDeadline, next <= now { feed(.scheduler(.deadlineReached)) }
   }
 

@@ -190,7 +190,7 @@ struct EventLogSample: Sendable {
       .resources(
         .used(InstanceID(3), ResourceUse(processor: .seconds(7), gpu: .zero, isTraced: true)))),
     .event(.resources(.held(first, path: "/var/lib/contacts.db"))),
-    .event(.scheduler(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000)))),
+    .event(.scheduler(.recovered)),
     .event(.operation(.activate(RequestID(12), mail))),
     .event(.operation(.deactivate(RequestID(13), mail))),
     .event(.operation(.terminate(RequestID(14), game, byUser: true))),

@@ -35,10 +35,9 @@ struct BackgroundTime: Equatable, Sendable {
     warnedAt = now
   }
 
-  /// Restarts `ExpirationLead` if the scheduler has called the expiration handlers. Call this after
-  /// the machine slept, and after the daemon was absent.
+  /// Restarts `ExpirationLead` if it is in progress.
   mutating func restartLead(at now: Instant) {
-    if warnedAt != nil { warnedAt = now }
+    if warnedAt != nil, !isOver { warnedAt = now }
   }
 
   /// Records whether the background time has ended, so that the scheduler acts on its end only

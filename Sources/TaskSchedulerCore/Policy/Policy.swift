@@ -42,8 +42,8 @@ public struct Policy: Equatable, Sendable {
 
   /// `WakeTolerance`: how late the scheduler may notice a deadline and still enforce the limit. If
   /// the scheduler notices the deadline later, it assumes that the machine slept, and restarts the
-  /// limit. Of the background time, it restarts only `ExpirationLead`. It does not restart the
-  /// limits for audio. Source: this project; longer than any delay on a machine that is awake.
+  /// limits of the application. Of the background time, it restarts only `ExpirationLead`. Source:
+  /// this project; longer than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on

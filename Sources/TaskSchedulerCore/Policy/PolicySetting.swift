@@ -73,8 +73,8 @@ extension PolicySetting {
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
       "How late the daemon may notice a deadline and still enforce the limit. If the daemon "
-        + "notices the deadline later, it assumes that the machine slept, and restarts the limit. "
-        + "BackgroundTime and the limits for audio do not restart, but ExpirationLead does."),
+        + "notices the deadline later, it assumes that the machine slept, and restarts the "
+        + "limits of the application. BackgroundTime does not restart, but ExpirationLead does."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval that a keep-alive handler may have."),

@@ -56,24 +56,20 @@ public final class Pump {
 
   /// Continues the work of a previous daemon that died.
   ///
-  /// Carries out the remaining effects, and then tells the scheduler that no daemon ran since
-  /// `lastAlive` (``SchedulerEvent/recovered(lastAlive:)``). The pump then handles the events that
-  /// occur during this call. If this daemon dies before it tells the scheduler, the next daemon
-  /// passes the same `lastAlive`.
+  /// Carries out the remaining effects, and then tells the scheduler that no daemon ran for a time
+  /// (``SchedulerEvent/recovered``). The pump then handles the events that occur during this call.
   ///
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.
   ///   - event: The last event; nil if there was none.
-  ///   - lastAlive: The instant of the last event, or of the start of the event log if it contains
-  ///     no event.
-  public func resume(_ effects: [Effect], of event: Event?, lastAlive: Instant) {
+  public func resume(_ effects: [Effect], of event: Event?) {
     finish(effects, of: event)
-    backlog.insert(.scheduler(.recovered(lastAlive: lastAlive)), at: 0)
+    backlog.insert(.scheduler(.recovered), at: 0)
     drain()
   }
 
   /// Carries out the remaining effects of the last event of a previous daemon. Events that occur
-  /// during this call wait until the next call of ``post(_:)`` or ``resume(_:of:lastAlive:)``.
+  /// during this call wait until the next call of ``post(_:)`` or ``resume(_:of:)``.
   public func finish(_ effects: [Effect], of event: Event?) {
     isHandling = true
     carryOut(effects, at: now)

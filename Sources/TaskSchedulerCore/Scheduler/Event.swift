@@ -45,10 +45,9 @@ public enum SchedulerEvent: Equatable, Sendable {
   case started
   /// The daemon stops and releases every process.
   case stop
-  /// The daemon has recovered from a crash, a kill or an upgrade. The previous daemon was last
-  /// alive at `lastAlive`.
+  /// The daemon has recovered from a crash, a kill or an upgrade.
   ///
   /// The daemon sends this event after it has taken over processes and connections, and has carried
   /// out the effects of the last event.
-  case recovered(lastAlive: Instant)
+  case recovered
 }

@@ -338,10 +338,15 @@ extension Scheduler {
   }
 
   /// After a recovery, repeats the changes that the store has not answered, and tells the sources
-  /// the current needs.
-  func recoverLocation(in turn: inout Turn) {
+  /// the current needs. A look in progress has the whole `LocationFixTime` again, because no
+  /// receiver ran for it during the absence.
+  mutating func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))
+    }
+    for (user, one) in location.users {
+      guard case .under(_, let found) = one.look else { continue }
+      location.users[user]?.look = .under(since: turn.instant, found: found)
     }
     turn.emit(.location(.need(location.needs)))
   }

@@ -234,7 +234,6 @@ extension Scheduler {
 
   private mutating func end(_ choice: MemoryChoice, in turn: inout Turn) {
     let id = choice.chosen.size.instance
-    let policy = turn.policy
     let isSuspended = choice.chosen.state == .suspended
     updateInstance(id, in: &turn) { instance, turn in
       let warnedAt = instance.inbox.memoryWarning.flatMap {
@@ -245,10 +244,13 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // The time for a callback that precedes willTerminate, for willTerminate itself, and for the
-    // stop signal.
-    let time = policy.callbackTimeout * 2 + policy.terminateTimeout
-    memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
+    memory.phase = .ending(id, givenUpAt: endGivenUpAt(turn))
+  }
+
+  /// The time for a callback that precedes willTerminate, for willTerminate itself, and for the
+  /// stop signal.
+  private func endGivenUpAt(_ turn: Turn) -> Instant {
+    turn.instant.advanced(by: turn.policy.callbackTimeout * 2 + turn.policy.terminateTimeout)
   }
 
   private mutating func reclaim(_ id: InstanceID, in turn: inout Turn) {
@@ -287,10 +289,13 @@ extension Scheduler {
     // The reply died with the previous daemon, and suspended processes may have run since.
     memory.measurement = nil
     switch memory.phase {
-    case .calm, .ending: break
-    case .warned(let decidesAt, _):
-      memory.phase = .warned(decidesAt: decidesAt, readsMemory: true)
-    case .measuring: choose(in: &turn)
+    case .calm: break
+    // The applications may receive the warning only now, and the pressure may have ended.
+    case .warned, .measuring:
+      memory.warningEnds = decidesAt(turn)
+      memory.phase = .warned(decidesAt: memory.warningEnds, readsMemory: true)
+    case .ending(let id, _):
+      memory.phase = .ending(id, givenUpAt: endGivenUpAt(turn))
     case .reclaiming(let id, _): reclaim(id, in: &turn)
     }
   }

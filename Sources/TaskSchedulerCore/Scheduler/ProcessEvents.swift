@@ -7,7 +7,7 @@ public enum ProcessEvent: Equatable, Sendable {
   /// Every process of the instance has stopped.
   case suspensionCompleted(InstanceID)
   /// All processes of these instances are still stopped after the daemon's absence. This answers
-  /// ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
+  /// ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered``.
   ///
   /// One event reports many instances, so that a replay has fewer events to handle.
   case stillSuspended([InstanceID])

@@ -104,8 +104,8 @@ public struct Scheduler: Sendable {
       started(in: &turn)
     case .stop:
       stop(in: &turn)
-    case .recovered(let lastAlive):
-      recovered(lastAlive: lastAlive, in: &turn)
+    case .recovered:
+      recovered(in: &turn)
     }
   }
 

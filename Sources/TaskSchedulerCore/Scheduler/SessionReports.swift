@@ -161,8 +161,8 @@ extension Scheduler {
     }
   }
 
-  /// Restarts `SessionGraceTime` for disconnected agents, which could not attach while no daemon
-  /// ran.
+  /// Restarts the limits of disconnected agents and of quiet audio sessions: while no daemon ran,
+  /// agents could neither attach nor report streams.
   mutating func recoverSessions(in turn: inout Turn) {
     for (user, agent) in sessions.agents where agent.lostAt != nil {
       sessions.agents[user] = .lost(at: turn.instant)
@@ -171,6 +171,9 @@ extension Scheduler {
       // The new daemon cannot command the media players until the agent reports their names again.
       sessions.audio[user]?.players.isStale = true
       if audio.agent?.lostAt != nil { sessions.audio[user]?.agent = .lost(at: turn.instant) }
+      for (id, session) in audio.active where session.endsAt != nil {
+        sessions.audio[user]?.active[id]?.endsAt = turn.instant.advanced(by: policy.audioGraceTime)
+      }
     }
   }
 

@@ -63,8 +63,16 @@ extension Instance {
   }
 
   /// Asks the daemon to check for a debugger, before the scheduler enforces a limit.
+  ///
+  /// If a limit has passed while the machine slept, restarts the limits. This does not depend on
+  /// the time that the check takes, because a user with many applications can delay the check.
   mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
+    if !isTraced, let due = nearest(turn.policy),
+      due.advanced(by: turn.policy.wakeTolerance) < turn.instant
+    {
+      restartLimits(in: &turn)
+    }
     tracer = .asked(heldBefore: isTraced)
     turn.emit(.checkTracer(id))
   }
@@ -77,29 +85,25 @@ extension Instance {
       reconsider(in: &turn)
     } else {
       tracer = .absent
-      if heldBefore { restartLimits(in: &turn) }
+      if heldBefore {
+        stint?.time.restartLimit(at: turn.instant)
+        restartLimits(in: &turn)
+      }
       enforceLimits(in: &turn)
     }
   }
 
-  /// Restarts all limits after a debugger has detached.
-  private mutating func restartLimits(in turn: inout Turn) {
-    stint?.time.restartLimit(at: turn.instant)
+  /// Restarts the limits of the instance, because for a time the application could not answer, or
+  /// its agent could not report: the machine slept, no daemon ran, or a debugger held the
+  /// application. `BackgroundTime` does not restart, only `ExpirationLead` does.
+  mutating func restartLimits(in turn: inout Turn) {
+    stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
     window?.restart(at: turn.instant)
     audio?.silence.restart(at: turn.instant)
     if audio?.graceEnds != nil {
       audio?.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
     }
-  }
-
-  /// Restarts the limits of unanswered messages and of windows after the machine slept past a
-  /// limit. During the sleep, the application could not answer, and the agent could not report
-  /// windows. `BackgroundTime` does not restart, only `ExpirationLead` does.
-  private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
-    stint?.time.restartLead(at: turn.instant)
-    restartAnswers(in: &turn)
-    window?.restart(at: turn.instant)
   }
 
   /// Restarts the limit of every unanswered message, of a launch and of the stop signal.
@@ -117,9 +121,6 @@ extension Instance {
 
   private mutating func enforceLimits(in turn: inout Turn) {
     let now = turn.instant
-    if let due = nearest(turn.policy), due.advanced(by: turn.policy.wakeTolerance) < now {
-      restartLimitsAfterSleep(in: &turn)
-    }
     if let termination {
       return enforceTermination(termination.phase, in: &turn)
     }

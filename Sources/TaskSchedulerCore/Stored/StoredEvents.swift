@@ -117,7 +117,7 @@ extension SchedulerEvent: StoredByCases {
     case .manifestsChanged(let a): writer.write(case: 3, a)
     case .started: writer.write(case: 4)
     case .stop: writer.write(case: 5)
-    case .recovered(let a): writer.write(case: 6, a)
+    case .recovered: writer.write(case: 6)
     }
   }
 }

@@ -142,10 +142,9 @@ final class Connection: WorkSource, CurrentCall {
     return (try? UnixSocket.readableCount(descriptor.rawValue)) ?? 0
   }
 
-  /// Carries out the calls that are in the socket now, and no call that arrives later.
-  ///
-  /// - Parameter end: The instant at which to stop, in nanoseconds since boot.
-  func carryOutPending(until end: UInt64) {
+  /// Carries out the calls that are in the socket now, and no call that arrives later. Stops at
+  /// `end`, in nanoseconds since boot. Returns false if calls are left for this reason.
+  func carryOutPending(until end: UInt64) -> Bool {
     let start = BootClock.now()
     var left = waitingCount
     while left > 0, isOpen, BootClock.now() < end, !wire.isBusy, output.isEmpty,
@@ -156,6 +155,7 @@ final class Connection: WorkSource, CurrentCall {
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
+    return left <= 0 || !isOpen || BootClock.now() < end
   }
 
   private func serve(_ events: PollEvents) {

@@ -342,8 +342,7 @@ final class Server: ConnectionOwner {
   ) -> Bool {
     for id in instances {
       for connection in instanceConnections.known(of: id) where connection.hasUnread {
-        guard BootClock.now() < end else { return false }
-        connection.carryOutPending(until: end)
+        guard connection.carryOutPending(until: end) else { return false }
       }
     }
     guard carryOutUnattributedCalls(instances, of: user, until: end) else { return false }
@@ -365,10 +364,11 @@ final class Server: ConnectionOwner {
     let start = BootClock.now()
     let (found, isAll) = instanceConnections.place(of: user, applications, until: end)
     fairShare.spend(BootClock.now() - start, by: .user(user))
+    var isWhole = isAll
     for connection in found where connection.knownInstance.map(instances.contains) == true {
-      connection.carryOutPending(until: end)
+      isWhole = connection.carryOutPending(until: end) && isWhole
     }
-    return isAll
+    return isWhole
   }
 
   func admits(_ connection: Connection) -> Bool {

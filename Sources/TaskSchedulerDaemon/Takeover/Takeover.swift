@@ -73,7 +73,7 @@ struct Takeover {
       pump.post(.scheduler(.stop))
       return true
     }
-    pump.resume(outcome.effects, of: replay.lastEvent, lastAlive: replay.lastAlive)
+    pump.resume(outcome.effects, of: replay.lastEvent)
     for id in outcome.lost { pump.post(.process(.leaderExited(id, .unknown))) }
     for id in pump.scheduler.running where !subsystems.streams.isOpen(id) {
       pump.post(.application(.streamClosed(id)))

@@ -64,6 +64,14 @@ struct MemoryChecker: Checker {
       // The request died with the daemon, and suspended applications may have run since.
       askedAt = nil
       dirty = [:]
+      mayChoose = false
+      mustChoose = false
+      if victim == nil {
+        waitAgain(observed)
+        warningEnds = choiceDueAt
+      }
+      let givenUpAt = observed.now + terminationTime(observed)
+      victim?.givenUpAt = givenUpAt
     case .scheduler(.stop):
       victim = nil
       askedAt = nil
@@ -188,9 +196,12 @@ struct MemoryChecker: Checker {
     }
     mayChoose = false
     mustChoose = false
-    let limits = observed.limits
-    let terminationTime = limits.callbackTimeout * 2 + limits.terminateTimeout
-    victim = (chosen.id, name, observed.now + terminationTime)
+    victim = (chosen.id, name, observed.now + terminationTime(observed))
+  }
+
+  /// The time within which a chosen application must end.
+  private func terminationTime(_ observed: ObservedState) -> UInt64 {
+    observed.limits.callbackTimeout * 2 + observed.limits.terminateTimeout
   }
 
   private func isBelow(_ percent: Double) -> Bool {
@@ -266,11 +277,6 @@ struct MemoryChecker: Checker {
         !mustChoose || candidate(observed) == nil,
         "memory sizes were received, but no application is chosen for termination")
       // The scheduler had no application left to choose, so it waits for `MemoryWarningTime` again.
-      if mayChoose { waitAgain(observed) }
-      mayChoose = false
-      mustChoose = false
-    case .scheduler(.recovered):
-      guard askedAt == nil else { return }
       if mayChoose { waitAgain(observed) }
       mayChoose = false
       mustChoose = false

@@ -35,6 +35,8 @@ struct RelaunchChecker: Checker {
   /// The latest instant until which the scheduler waits for the memory of the application that it
   /// terminates.
   private var memoryEndsBy: UInt64 = 0
+  /// Whether the scheduler waits for the end of that application.
+  private var isEnding = false
 
   init(slack: UInt64) { self.slack = slack }
 
@@ -46,6 +48,11 @@ struct RelaunchChecker: Checker {
       isPressed = true
     } else if isPressed, pressedAt + quietTime(observed) <= observed.now {
       isPressed = false
+    }
+    if case .scheduler(.recovered) = event {
+      if isEnding { memoryEndsBy = observed.now + terminationTime(observed) }
+    } else if memoryEndsBy < observed.now {
+      isEnding = false
     }
     if let key = event.terminatedApplication, !observed.isRefused, observed.byKey[key] == nil,
       plans[key]?.due != nil
@@ -67,15 +74,22 @@ struct RelaunchChecker: Checker {
         planned[record.application] = (Nanoseconds.of(delay), awaitsMemory)
       }
       if case .memoryChosen = record.change {
-        memoryEndsBy =
-          observed.now + 2 * observed.limits.callbackTimeout + observed.limits.terminateTimeout
+        memoryEndsBy = observed.now + terminationTime(observed)
+        isEnding = true
       }
-    case .memory(.reclaim): memoryEndsBy = observed.now + observed.limits.terminateTimeout
+    case .memory(.reclaim):
+      memoryEndsBy = observed.now + observed.limits.terminateTimeout
+      isEnding = false
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
       .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote,
       .location:
       break
     }
+  }
+
+  /// The time within which an application that is terminated to free memory must end.
+  private func terminationTime(_ observed: ObservedState) -> UInt64 {
+    2 * observed.limits.callbackTimeout + observed.limits.terminateTimeout
   }
 
   private func spawn(

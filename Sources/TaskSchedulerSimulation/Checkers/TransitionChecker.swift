@@ -149,7 +149,7 @@ struct TransitionChecker: Checker {
     case .event: true  // `WakeChecker` checks the cause.
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
-    case .audio: if case .session(.audio) = event { true } else { false }
+    case .audio: isAudioReport(event) || isCall(event)
     // `PlayerCallChecker` checks the cause.
     case .remoteControl, .remoteRead: true
     // `LocationReportChecker` checks the notices that cause these transitions.
@@ -174,6 +174,16 @@ struct TransitionChecker: Checker {
 
   private func isTracerCheck(_ event: Event) -> Bool {
     if case .process(.tracerChecked) = event { true } else { false }
+  }
+
+  private func isAudioReport(_ event: Event) -> Bool {
+    if case .session(.audio) = event { true } else { false }
+  }
+
+  /// Returns whether an application reports a phone call. It may have sent the call before its
+  /// suspension.
+  private func isCall(_ event: Event) -> Bool {
+    if case .application(.beginCall) = event { true } else { false }
   }
 
   private func isUnlock(_ event: Event) -> Bool {

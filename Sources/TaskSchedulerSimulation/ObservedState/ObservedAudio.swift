@@ -204,6 +204,9 @@ extension ObservedState {
   func audioRecovered() {
     players.stale.formUnion(audio.agents.keys)
     for (user, lostAt) in audio.agents where lostAt != nil { audio.agents[user] = now }
+    for instance in live where instance.audio.session?.endsAt != nil {
+      instance.audio.session?.endsAt = now + limits.audioGraceTime
+    }
   }
 
   func apply(_ effect: AudioEffect) {

@@ -3,32 +3,29 @@ import TaskSchedulerCore
 // The restart of limits (contract.md#callbacks) after a debugger detached, the machine slept, or
 // the daemon was down.
 extension ObservedState {
+  /// Records that the daemon checks an instance for a debugger, because one of its limits has
+  /// passed. If the machine slept past the limit, the limits restart.
+  func askedForTracer(of instance: ObservedInstance) {
+    if !instance.isTraced, let due = nextDue(instance), due + limits.wakeTolerance < now {
+      restartLimits(instance)
+    }
+    instance.askedAt = now
+  }
+
   /// Records that the daemon has checked an instance for a debugger.
   func tracerChecked(_ instance: ObservedInstance, isTraced: Bool) {
     guard instance.askedAt != nil else { return }
     instance.askedAt = nil
     if isTraced, !instance.isOrdered {
       instance.isTraced = true
-      return restartLimits(instance, at: now)
+      return tolerateRestart(of: instance, at: now)
     }
     if instance.isTraced {
       instance.isTraced = false
       instance.stintSince = now
       instance.warnedAt = nil
       instance.isLimitOver = false
-      if instance.audio.graceDue != nil {
-        instance.audio.graceDue = now + limits.audioGraceTime
-      }
-      if instance.audio.silentSince != nil { instance.audio.silentSince = now }
-      instance.window?.restart(at: now)
-      restartCallbackLimits(instance)
-      restartLimits(instance, at: now)
-    }
-    if let due = nextDue(instance), due + limits.wakeTolerance < now {
-      if instance.state == .background, instance.warnedAt != nil { instance.warnedAt = now }
-      instance.window?.restart(at: now)
-      restartCallbackLimits(instance)
-      restartLimits(instance, at: now)
+      restartLimits(instance)
     }
     guard instance.ending == nil else { return }
     enforceWindowLimits(instance)
@@ -53,8 +50,8 @@ extension ObservedState {
     instance.isOrdered = true
     guard instance.isTraced else { return }
     instance.isTraced = false
-    restartCallbackLimits(instance)
-    restartLimits(instance, at: now)
+    restartAnswers(instance)
+    tolerateRestart(of: instance, at: now)
   }
 
   /// Records that another program resumed a suspended instance. The daemon suspends the instance
@@ -95,33 +92,26 @@ extension ObservedState {
     return instance.isLimitOver ? nil : instance.limit(limits)
   }
 
+  /// Restarts the limits of an instance: the machine slept, no daemon ran, or a debugger held the
+  /// instance. Background time does not restart, only `ExpirationLead` does.
+  func restartLimits(_ instance: ObservedInstance) {
+    if instance.state == .background, instance.warnedAt != nil, !instance.isLimitOver {
+      instance.warnedAt = now
+    }
+    if instance.audio.graceDue != nil { instance.audio.graceDue = now + limits.audioGraceTime }
+    if instance.audio.silentSince != nil { instance.audio.silentSince = now }
+    instance.window?.restart(at: now)
+    restartAnswers(instance)
+    tolerateRestart(of: instance, at: now)
+  }
+
   /// Restarts the limits of an instance for callbacks, events, its launch and its termination.
-  private func restartCallbackLimits(_ instance: ObservedInstance) {
+  private func restartAnswers(_ instance: ObservedInstance) {
     instance.callbackSince = now
     instance.restartEventLimits(limits, at: now)
     if instance.launchDue != nil { instance.launchDue = now + limits.launchTime }
     if instance.terminateDue != nil, !instance.isKilled {
       instance.terminateDue = now + limits.terminateTimeout
     }
-  }
-
-  /// Restarts limits of an instance, because the daemon was down: the limit of the callback in
-  /// flight, and each other limit that expired in the meantime.
-  func restartAfterAbsence(_ instance: ObservedInstance, since lastAlive: UInt64) {
-    func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
-    if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }
-    if let due = instance.callbackDue(limits), lastAlive < due { instance.callbackSince = now }
-    if passed(instance.eventDues.min()) {
-      instance.restartEventLimits(limits, at: now)
-    }
-    if passed(instance.audio.graceDue) { instance.audio.graceDue = now + limits.audioGraceTime }
-    if passed(instance.audio.silenceDue(limits)) { instance.audio.silentSince = now }
-    if passed(instance.window?.nextDue(limits)) { instance.window?.restart(at: now) }
-    if passed(instance.launchDue) { instance.launchDue = now + limits.launchTime }
-    if !instance.isKilled, passed(instance.terminateDue) {
-      instance.terminateDue = now + limits.terminateTimeout
-    }
-    restartLimits(instance, at: now)
-    if instance.askedAt != nil { instance.askedAt = now }
   }
 }

@@ -170,6 +170,15 @@ extension ObservedState {
     }
   }
 
+  /// Restarts `LocationFixTime` for the looks in progress, because no receiver ran while the daemon
+  /// was absent.
+  func looksRecovered() {
+    for (user, one) in location.users {
+      guard case .underWay(_, let hasFound) = one.look else { continue }
+      location.users[user]?.look = .underWay(since: instant, hasFound: hasFound)
+    }
+  }
+
   /// Begins the looks that are due when a deadline is reached, and ends those that took too long.
   func lookDeadlineReached() {
     var hasChanged = false

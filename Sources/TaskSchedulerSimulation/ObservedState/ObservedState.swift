@@ -59,12 +59,12 @@ final class ObservedState {
   /// Records that the machine slept, or that the daemon was down.
   func machineWoke(at now: UInt64) {
     floor = now
-    for instance in live { restartLimits(instance, at: now) }
+    for instance in live { tolerateRestart(of: instance, at: now) }
   }
 
   /// Postpones the latest instants at which the daemon may enforce the limits of an instance, as if
   /// the limits began now.
-  func restartLimits(_ instance: ObservedInstance, at now: UInt64) {
+  func tolerateRestart(of instance: ObservedInstance, at now: UInt64) {
     instance.base = now
     instance.terminateDueLate = max(instance.terminateDueLate, now + limits.terminateTimeout)
     instance.launchDueLate = max(instance.launchDueLate, now + limits.launchTime)
@@ -178,12 +178,14 @@ final class ObservedState {
       if let instance = self[id] { tracerChecked(instance, isTraced: isTraced) }
     case .process(.activityBegan(let id, let activity)): set(activity, of: id, 1)
     case .process(.activityEnded(let id, let activity)): set(activity, of: id, -1)
-    case .scheduler(.recovered(let lastAlive)):
+    case .scheduler(.recovered):
       floor = now
       sessionsRecovered()
       audioRecovered()
+      looksRecovered()
       for instance in live {
-        restartAfterAbsence(instance, since: lastAlive.nanoseconds)
+        restartLimits(instance)
+        instance.askedAt = nil
         instance.isWatched = false
         instance.useWindow = nil
       }
@@ -354,7 +356,7 @@ extension ObservedState {
     case .audio(let effect): apply(effect)
     case .remote(let effect): apply(effect)
     case .location(let effect): apply(effect)
-    case .checkTracer(let id): self[id]?.askedAt = now
+    case .checkTracer(let id): if let instance = self[id] { askedForTracer(of: instance) }
     case .record(let record): note(record)
     }
   }

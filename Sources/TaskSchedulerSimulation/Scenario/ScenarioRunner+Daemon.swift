@@ -48,7 +48,7 @@ extension ScenarioRunner {
     waiting = []
     let eventLog = files.resume(replay)
     pump = pump(replay.scheduler, eventLog)
-    pump.resume(Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
+    pump.resume(Array(replay.effectsLeft), of: replay.lastEvent)
     eventLog.isTakingOver = false
     post(.scheduler(.clockRead(wallClock)))
     turnReceiver(on: pump.scheduler.locationNeeds.accuracy != nil)

@@ -185,8 +185,7 @@ extension Simulation {
     let keepsConnections = chance.happens(600)
     let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
     waiting = []
-    pump.resume(
-      Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
+    pump.resume(Array(replay.effectsLeft), of: replay.lastEvent)
     reconcile(keepsConnections, &chance)
     if isUp, !keepsConnections, chance.happens(500) {
       loseSockets()
