@@ -145,6 +145,30 @@ struct BackgroundTaskTests {
 
   @Test(
     """
+    §15: An application that has ended its task before the limit is not killed at the limit, \
+    even if the call is behind many other calls in the socket
+    """)
+  func endedBehindOthers() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("BackgroundTime", "2s"), ("ExpirationLead", "1900ms")]))
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let task = try application.begin()
+    let away = BootClock.now()
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    #expect(try application.nextExpiration() == task)
+    _ = try daemon.process.send(signal: SIGSTOP)
+    try application.write("EndBackgroundTask", ["task": .integer(Int64(task))], behind: 60)
+    try #require(BootClock.now() - away < 2_000_000_000, "written in time")
+    while BootClock.now() - away < 2_100_000_000 { try beBusy(milliseconds: 20) }
+    _ = try daemon.process.send(signal: SIGCONT)
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+  }
+
+  @Test(
+    """
     Each begin of a task needs one end. The end of an unknown or ended id is an error without \
     other effects. The end of the last task suspends an application without another entitlement
     """)

@@ -160,6 +160,17 @@ final class TestApplication {
   /// socket, so that a stopped daemon does not block the test.
   func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
     try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
+    try awaitWritten()
+  }
+
+  /// Calls a method after `count` calls without a reply. Waits only until all calls are in the
+  /// socket, so that a stopped daemon does not block the test.
+  func write(_ method: String, _ parameters: JSONValue = [:], behind count: Int) throws {
+    try process.writeLine("behind \(count) \(Self.fullName(method)) \(parameters)")
+    try awaitWritten()
+  }
+
+  private func awaitWritten() throws {
     while writtenCount == 0 { try read() }
     writtenCount -= 1
   }

@@ -27,6 +27,8 @@ It registers, prints `event JSON` for each event, and acknowledges each callback
     stream ID               opens the event stream on one more connection
     fork METHOD JSON        as `call`, by a child, which continues to run; prints `written {}` when
                             the call is in its socket, and `child PID`
+    behind N METHOD JSON    as `call`, in one write after N calls without a reply; prints
+                            `written {}` when all calls are in the socket
     drop                    closes the event stream
     reconnect               reconnects after the daemon's end, and opens the event stream
     lock PATH, unlock       takes or releases a lock of flock(2); answered by `answer {}`
@@ -333,6 +335,13 @@ for line in sys.stdin:
                 os.read(0, 0)
                 threading.Event().wait()
         say("child", pid)
+    elif words[0] == "behind":
+        query = encoded("org.taskschedd.Application.GetStatus", {}, oneway=True)
+        call = encoded(words[2], json.loads(line.split(None, 3)[3]))
+        with calls.lock:
+            calls.socket.sendall(query * int(words[1]) + call)
+            say("written", {})
+            say("answer", calls.receive())
     elif words[0] == "exit":
         os._exit(int(words[1]))
     elif words[0] == "abort":
