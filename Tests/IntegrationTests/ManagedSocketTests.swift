@@ -83,7 +83,7 @@ struct ManagedSocketTests {
       #expect(try it.application.nextSocketEvent().sockets == [socket: ["data"]])
       let suspension = try it.monitor.transition(id, to: .suspended)
       let took = suspension.atUSec - arrival.atUSec
-      #expect((700_000...1_200_000).contains(took), "\(took)")
+      #expect(took >= 700_000, "\(took)")
       #expect(try it.daemon.state(of: it.application.pid) == .stopped)
     }
   }

@@ -11,8 +11,17 @@ struct SystemChangeTests {
   private let id = "org.test.changes"
   private let nobody: UInt32 = 65534
 
+  private let startDay = WallClockTime.localDay()
+
   private func held(_ daemon: DaemonFixture, _ id: String? = nil) throws -> Int? {
     try daemon.applications().first { $0.application == id ?? self.id }?.instance?.heldChanges
+  }
+
+  /// Returns whether the daemon holds this number of changes for a suspended application. If a day
+  /// has begun since the start of the test, the daemon may hold this change as well.
+  private func holds(_ count: Int, _ daemon: DaemonFixture, _ id: String? = nil) throws -> Bool {
+    let held = try held(daemon, id)
+    return held == count || (held == count + 1 && WallClockTime.localDay() != startDay)
   }
 
   private func active(_ daemon: DaemonFixture) throws -> TestApplication {
@@ -38,7 +47,7 @@ struct SystemChangeTests {
     #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
     try daemon.post(change: "dock", "in")
     #expect(try application.nextSystemChanges() == ["dock=in"])
-    #expect(try held(daemon) == 0)
+    #expect(try holds(0, daemon))
   }
 
   @Test(
@@ -52,15 +61,15 @@ struct SystemChangeTests {
     let application = try daemon.suspended(id, monitor)
     try daemon.keepsStill(application) {
       for value in ["1", "2", "3"] { try daemon.post(change: "dock", value) }
-      #expect(try held(daemon) == 1)
+      #expect(try holds(1, daemon))
       try daemon.post(change: "lid", "closed")
-      #expect(try held(daemon) == 2)
+      #expect(try holds(2, daemon))
       try daemon.post(change: "dock", "4")
-      #expect(try held(daemon) == 2)
+      #expect(try holds(2, daemon))
     }
     try daemon.activate(id)
     #expect(try application.nextSystemChanges() == ["lid=closed", "dock=4"])
-    #expect(try held(daemon) == 0)
+    #expect(try holds(0, daemon))
   }
 
   @Test(
@@ -97,7 +106,7 @@ struct SystemChangeTests {
     try daemon.post(change: "dock", "in")
     try daemon.post(change: "lid", "closed")
     #expect(try daemon.application(id).state == .suspended)
-    #expect(try held(daemon) == 2)
+    #expect(try holds(2, daemon))
     #expect(try application.nextSystemChanges() == ["dock=in", "lid=closed"])
     #expect(try application.nextCallback().kind == "keepAlive")
     try monitor.transition(id, to: .suspended)
@@ -124,7 +133,7 @@ struct SystemChangeTests {
       try waitUntil("the notification is shown") {
         try daemon.notifications(of: id).map(\.state) == [.presented]
       }
-      #expect(try held(daemon) == 1)
+      #expect(try holds(1, daemon))
     }
     try desktop.control("action", "0")
     #expect(try application.nextSystemChanges() == ["dock=in"])
@@ -157,7 +166,7 @@ struct SystemChangeTests {
       try user.open(), "org.taskschedd.Control.PostSystemChange", ["name": "dock", "value": "own"])
     #expect(posted.errorName == nil, "\(posted)")
     #expect(try own.nextSystemChanges() == ["dock=own"])
-    #expect(try held(daemon, "org.test.suspended") == 0)
+    #expect(try holds(0, daemon, "org.test.suspended"))
     try daemon.post(change: "dock", "all")
     #expect(try own.nextSystemChanges() == ["dock=all"])
     // The user's application has another seat, so the first application is still in the foreground.
@@ -255,7 +264,7 @@ struct SystemChangeTests {
         slowest = max(slowest, BootClock.now() - start)
       }
       #expect(try flooding.readLine(within: .seconds(120)) == "done")
-      #expect(try held(daemon, "org.test.still") == 1)
+      #expect(try holds(1, daemon, "org.test.still"))
     }
     #expect(slowest < 2_000_000_000, "one round trip took \(slowest / 1_000_000) ms")
     try daemon.activate("org.test.still")
@@ -272,9 +281,9 @@ struct SystemChangeTests {
         try daemon.post(change: name, value)
         daemon = try daemon.killed()
       }
-      #expect(try held(daemon) == 2)
+      #expect(try holds(2, daemon))
       try daemon.post(change: "mode", "night")
-      #expect(try held(daemon) == 3)
+      #expect(try holds(3, daemon))
     }
     try daemon.activate(id)
     // The stream ended with the previous daemon.

@@ -153,6 +153,35 @@ struct LimitsAfterAbsenceTests {
     #expect(world.scheduler.memoryStatus.phase == .calm)
   }
 
+  @Test("After the daemon's absence, critical memory leads to a choice without MemoryWarningTime")
+  func criticalMemory() throws {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    world.measuring = .never
+    world.available = 30
+    world.press()
+    #expect(world.scheduler.memoryStatus.phase == .measuring)
+    world.measuring = .atOnce
+    try world.crash()
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("After the end of memory pressure, a daemon that returns chooses no further application")
+  func reclaimed() throws {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    _ = world.make(music, .suspended)
+    world.reclaiming = .never
+    world.available = 80
+    world.press()
+    world.advance(by: .seconds(1))
+    #expect(world.chosen.count == 1)
+    world.reclaiming = .atOnce
+    try world.crash(awayFor: .seconds(3600))
+    world.advance(by: .seconds(60))
+    #expect(world.chosen.count == 1)
+  }
+
   @Test("The whole MemoryWarningTime begins again after the daemon's absence")
   func memoryWarning() throws {
     var world = World()
@@ -179,6 +208,30 @@ struct SlowCheckTests {
     world.tracerChecking = .never
     world.advance(by: .seconds(9))
     world.feed(.process(.tracerChecked(id, isTraced: false)))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("A limit that passes in a sleep during the check for another limit restarts")
+  func sleep() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    let socket = world.manage(id)
+    world.ask { .operation(.sendToBackground($0, mail)) }
+    world.acknowledgeAll(id)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.advance(by: .seconds(7))
+    world.ask { .operation(.activate($0, mail)) }
+    #expect(world.inFlight[id]?.kind == .willEnterForeground)
+    world.tracerChecking = .never
+    world.advance(by: .seconds(3))
+    #expect(world.effects.contains(.checkTracer(id)), "EventTime has passed")
+    world.sleep(for: .seconds(3600))
+    world.tracerChecking = .atOnce
+    world.feed(.process(.tracerChecked(id, isTraced: false)))
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: nanosecond)
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 }

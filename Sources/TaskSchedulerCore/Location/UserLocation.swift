@@ -84,36 +84,3 @@ struct UserLocation: Equatable, Sendable {
     self.retry = retry
   }
 }
-
-extension UserLocation {
-  /// Returns the instant at which the regions of an application need the next location.
-  func nextLook(for regions: [RegionID: RegionMonitor], dwell: Duration) -> Instant? {
-    if regions.isEmpty { return nil }
-    guard let location, let locatedAt else { return Instant(nanoseconds: 0) }
-    var next = locatedAt.advanced(by: Self.intervals.upperBound)
-    for monitor in regions.values {
-      if let candidate = monitor.candidate {
-        next = min(next, candidate.since.advanced(by: dwell))
-      } else {
-        let time = monitor.timeToBoundary(from: location)
-        let wait = min(max(time, Self.intervals.lowerBound), Self.intervals.upperBound)
-        next = min(next, locatedAt.advanced(by: wait))
-      }
-    }
-    return next
-  }
-
-  /// Returns the instant at which the significant changes of an application need the next location.
-  ///
-  /// - Parameter hasRadio: Whether a radio source is available. If so, no location is needed until
-  ///   the source has reported that the machine moved.
-  func nextLook(for reference: ApplicationLocation.Reference?, hasRadio: Bool) -> Instant? {
-    switch reference {
-    case nil: return nil
-    case .awaited, .unknown: return Instant(nanoseconds: 0)
-    case .told(_, let at):
-      let earliest = max(at, locatedAt ?? at).advanced(by: Self.changeInterval)
-      return hasRadio ? movedAt.map { max($0, earliest) } : earliest
-    }
-  }
-}

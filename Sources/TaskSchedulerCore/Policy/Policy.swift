@@ -2,7 +2,7 @@
 ///
 /// A duration has the type `Duration`. Shares and levels are percentages. A site changes a limit in
 /// the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and the relations
-/// between limits.
+/// between limits. CONTRIBUTING.md lists the files to change for a new limit.
 public struct Policy: Equatable, Sendable {
   /// `multitasking-supported`: whether applications may run in the background. If false, the
   /// scheduler terminates an application that leaves the foreground. Source: contract §2, iOS 4 on

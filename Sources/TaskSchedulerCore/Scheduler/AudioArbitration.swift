@@ -59,6 +59,29 @@ extension Scheduler {
     for id in ids { duck(id, of: user, isDucking: isDucking, in: &turn) }
   }
 
+  // MARK: Interruptions
+
+  /// Returns whether a phone call interrupts the audio of a user.
+  func isInterruptedByCalls(_ user: UserID) -> Bool {
+    if calls.hasModemCall { return true }
+    let leavesStreams = sessions.audio[user]?.managesRoles ?? false
+    let interrupting = leavesStreams ? calls.begun : calls.begun + calls.streaming
+    return interrupting.contains { instances.boxes[$0]?.value.application.owner == user }
+  }
+
+  /// Returns what should interrupt the audio of an instance.
+  func interrupter(of instance: Instance, isCalling: Bool) -> AudioInterrupter? {
+    if instance.audio?.isInCall == true { return nil }
+    if isCalling { return .phoneCall }
+    guard let audio = sessions.audio[instance.application.owner], !audio.managesRoles,
+      let own = audio.active[instance.id], own.isExclusive
+    else { return nil }
+    let later = audio.active.filter { $0.value.isExclusive && $0.value.begunAt > own.begunAt }
+    let newest = later.max { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
+    return newest.flatMap { instances.boxes[$0.key]?.value.application.id }
+      .map(AudioInterrupter.application)
+  }
+
   // MARK: Active sessions
 
   /// Begins a session for each instance that has begun to play or record. An instance that does

@@ -3,27 +3,6 @@
 // `AudioArbitration` calls `interruptAudio` for each instance after each change.
 
 extension Scheduler {
-  /// Returns whether a phone call interrupts the audio of a user.
-  func isInterruptedByCalls(_ user: UserID) -> Bool {
-    if calls.hasModemCall { return true }
-    let leavesStreams = sessions.audio[user]?.managesRoles ?? false
-    let interrupting = leavesStreams ? calls.begun : calls.begun + calls.streaming
-    return interrupting.contains { instances.boxes[$0]?.value.application.owner == user }
-  }
-
-  /// Returns what should interrupt the audio of an instance.
-  private func interrupter(of instance: Instance, isCalling: Bool) -> AudioInterrupter? {
-    if instance.audio?.isInCall == true { return nil }
-    if isCalling { return .phoneCall }
-    guard let audio = sessions.audio[instance.application.owner], !audio.managesRoles,
-      let own = audio.active[instance.id], own.isExclusive
-    else { return nil }
-    let later = audio.active.filter { $0.value.isExclusive && $0.value.begunAt > own.begunAt }
-    let newest = later.max { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
-    return newest.flatMap { instances.boxes[$0.key]?.value.application.id }
-      .map(AudioInterrupter.application)
-  }
-
   /// Begins or ends the interruption of an instance's audio, or changes its cause. Mutes an
   /// interrupted instance that plays again.
   mutating func interruptAudio(

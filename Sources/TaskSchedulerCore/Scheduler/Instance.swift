@@ -75,7 +75,7 @@ struct Instance: Equatable, Sendable {
     case absent
     /// The scheduler has asked the daemon whether a debugger traces the instance. `heldBefore`
     /// tells whether a debugger traced the instance at the previous check.
-    case asked(heldBefore: Bool)
+    case asked(heldBefore: Bool, since: Instant)
     case present(nextCheck: Instant)
   }
 
@@ -117,8 +117,8 @@ struct Instance: Equatable, Sendable {
 
   var isTraced: Bool {
     switch tracer {
-    case .absent, .asked(heldBefore: false): false
-    case .present, .asked(heldBefore: true): true
+    case .absent, .asked(heldBefore: false, _): false
+    case .present, .asked(heldBefore: true, _): true
     }
   }
 

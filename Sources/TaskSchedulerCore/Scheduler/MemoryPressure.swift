@@ -68,7 +68,9 @@ extension Scheduler {
   /// Handles the report that the memory of the chosen application is free.
   private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
-    guard isMemoryShort else { return wait(until: decidesAt(turn), readingMemory: false, turn) }
+    guard isMemoryShort, !isMemoryQuiet(turn) else {
+      return wait(until: decidesAt(turn), readingMemory: false, turn)
+    }
     // The chosen application ended within `MemoryWarningTime`. The other applications still have
     // the rest of that time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
@@ -293,7 +295,9 @@ extension Scheduler {
     // The applications may receive the warning only now, and the pressure may have ended.
     case .warned, .measuring:
       memory.warningEnds = decidesAt(turn)
-      memory.phase = .warned(decidesAt: memory.warningEnds, readsMemory: true)
+      wait(until: memory.warningEnds, readingMemory: true, turn)
+      // If memory is critical, the reading leads to a choice at once.
+      if memory.phase != .calm { turn.emit(.memory(.read)) }
     case .ending(let id, _):
       memory.phase = .ending(id, givenUpAt: endGivenUpAt(turn))
     case .reclaiming(let id, _): reclaim(id, in: &turn)

@@ -19,9 +19,10 @@ extension Scheduler {
 extension Instance {
   fileprivate mutating func recovered(in turn: inout Turn) {
     // During the absence, no daemon could warn the application or receive its answers. The last
-    // effects of the previous daemon, such as a stop signal, may also be carried out only now.
+    // effects of the previous daemon, such as a stop signal, may also be carried out only now. Only
+    // `BackgroundTime` continues.
     restartLimits(in: &turn)
-    if case .asked(let heldBefore) = tracer {
+    if case .asked(let heldBefore, _) = tracer {
       tracer = heldBefore ? .present(nextCheck: turn.instant) : .absent
     }
     if isKilled { return turn.emit(.kill(id)) }

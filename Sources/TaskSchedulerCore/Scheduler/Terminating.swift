@@ -41,9 +41,9 @@ extension Instance {
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {
-    case .absent, .asked(heldBefore: false): return
+    case .absent, .asked(heldBefore: false, _): return
     case .present: tracer = .absent
-    case .asked(heldBefore: true): tracer = .asked(heldBefore: false)
+    case .asked(heldBefore: true, let since): tracer = .asked(heldBefore: false, since: since)
     }
     restartAnswers(in: &turn)
   }

@@ -64,21 +64,17 @@ extension Instance {
 
   /// Asks the daemon to check for a debugger, before the scheduler enforces a limit.
   ///
-  /// If a limit has passed while the machine slept, restarts the limits. This does not depend on
-  /// the time that the check takes, because a user with many applications can delay the check.
+  /// If a limit has passed while the machine slept, restarts the limits. The time that the check
+  /// takes does not matter, because a user with many applications can delay the check.
   mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
-    if !isTraced, let due = nearest(turn.policy),
-      due.advanced(by: turn.policy.wakeTolerance) < turn.instant
-    {
-      restartLimits(in: &turn)
-    }
-    tracer = .asked(heldBefore: isTraced)
+    if !isTraced { restartLimitsIfSlept(since: Instant(nanoseconds: 0), in: &turn) }
+    tracer = .asked(heldBefore: isTraced, since: turn.instant)
     turn.emit(.checkTracer(id))
   }
 
   mutating func tracerChecked(isTraced: Bool, in turn: inout Turn) {
-    guard case .asked(let heldBefore) = tracer else { return }
+    guard case .asked(let heldBefore, let since) = tracer else { return }
     if isTraced, termination?.isOrdered != true {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
       // While a debugger traces the instance, an expired task is an entitlement again.
@@ -88,8 +84,20 @@ extension Instance {
       if heldBefore {
         stint?.time.restartLimit(at: turn.instant)
         restartLimits(in: &turn)
+      } else {
+        restartLimitsIfSlept(since: since, in: &turn)
       }
       enforceLimits(in: &turn)
+    }
+  }
+
+  /// Restarts the limits of the instance if one of them has passed so long ago, but after `since`,
+  /// that the machine must have slept.
+  private mutating func restartLimitsIfSlept(since: Instant, in turn: inout Turn) {
+    let (now, tolerance) = (turn.instant, turn.policy.wakeTolerance)
+    if limits(turn.policy).contains(where: { since < $0.at && $0.at.advanced(by: tolerance) < now })
+    {
+      restartLimits(in: &turn)
     }
   }
 
@@ -101,7 +109,7 @@ extension Instance {
     restartAnswers(in: &turn)
     window?.restart(at: turn.instant)
     audio?.silence.restart(at: turn.instant)
-    if audio?.graceEnds != nil {
+    if stint != nil, audio?.graceEnds != nil {
       audio?.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
     }
   }

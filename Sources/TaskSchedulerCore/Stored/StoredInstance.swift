@@ -48,7 +48,7 @@ extension Instance.Tracer: StoredByCases {
   func write(to writer: inout StoredWriter) {
     switch self {
     case .absent: writer.write(case: 0)
-    case .asked(let a): writer.write(case: 1, a)
+    case .asked(let a, let b): writer.write(case: 1, a, b)
     case .present(let a): writer.write(case: 2, a)
     }
   }

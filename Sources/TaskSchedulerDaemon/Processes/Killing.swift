@@ -7,7 +7,8 @@ import TaskSchedulerCore
 ///
 /// The daemon stops all known processes before it kills the first one, so that no process escapes
 /// by forking. A sweep over all processes of the machine also finds descendants whose parents have
-/// ended.
+/// ended. Each signal goes through the pidfd of a `ProcessHandle`, so it never reaches a process
+/// that reuses the pid (contract.md#never-wrong-process).
 final class Killing {
   /// The maximum number of walks over the process tree before the kill begins. Without a maximum,
   /// the kill would never begin for a tree that grows faster than the daemon stops processes.

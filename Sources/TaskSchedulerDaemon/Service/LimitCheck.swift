@@ -25,6 +25,9 @@ final class LimitCheck {
   /// The maximum time of all steps for one instance, in nanoseconds. Only a flood of calls takes
   /// longer. Source: this project.
   private static let timeMax: UInt64 = 50_000_000
+  /// The maximum time of all steps for one user, in nanoseconds. Source: this project; far below
+  /// `WakeTolerance`, so that a flood of calls delays the limits of a user's applications little.
+  private static let timeOfUserMax: UInt64 = 500_000_000
   private static let pause: Duration = .microseconds(500)
 
   /// The instances to check.
@@ -82,7 +85,7 @@ final class LimitCheck {
     let start = BootClock.now()
     let isWhole = connections.carryOut(ids, user, start + Self.stepTime)
     let time = (spent[user] ?? 0) + BootClock.now() - start
-    let isOver = isWhole || time >= Self.timeMax * UInt64(ids.count)
+    let isOver = isWhole || time >= min(Self.timeMax * UInt64(ids.count), Self.timeOfUserMax)
     spent[user] = isOver ? nil : time
     return isOver
   }

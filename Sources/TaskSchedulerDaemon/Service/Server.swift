@@ -340,7 +340,9 @@ final class Server: ConnectionOwner {
   private func carryOutPendingCalls(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
-    for id in instances {
+    // In another order in each step, so that one instance that sends without end does not keep the
+    // calls of the others unread.
+    for id in instances.shuffled() {
       for connection in instanceConnections.known(of: id) where connection.hasUnread {
         guard connection.carryOutPending(until: end) else { return false }
       }

@@ -53,7 +53,11 @@ struct MemoryChecker: Checker {
       guard victim?.id == id else { return }
       victim = nil
       reading = read
-      if !isShort(observed) { waitAgain(observed) }
+      if isQuiet(observed) {
+        end()
+      } else if !isShort(observed) {
+        waitAgain(observed)
+      }
     case .scheduler(.deadlineReached):
       if let due = victim?.givenUpAt {
         guard due <= observed.now else { return }
@@ -66,7 +70,9 @@ struct MemoryChecker: Checker {
       dirty = [:]
       mayChoose = false
       mustChoose = false
-      if victim == nil {
+      if victim == nil, isQuiet(observed) {
+        end()
+      } else if victim == nil {
         waitAgain(observed)
         warningEnds = choiceDueAt
       }

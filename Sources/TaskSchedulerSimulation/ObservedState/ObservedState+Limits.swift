@@ -9,6 +9,7 @@ extension ObservedState {
     if !instance.isTraced, let due = nextDue(instance), due + limits.wakeTolerance < now {
       restartLimits(instance)
     }
+    // The daemons of the simulation answer at once, so the machine does not sleep during a check.
     instance.askedAt = now
   }
 
@@ -98,7 +99,9 @@ extension ObservedState {
     if instance.state == .background, instance.warnedAt != nil, !instance.isLimitOver {
       instance.warnedAt = now
     }
-    if instance.audio.graceDue != nil { instance.audio.graceDue = now + limits.audioGraceTime }
+    if instance.state == .background, instance.audio.graceDue != nil {
+      instance.audio.graceDue = now + limits.audioGraceTime
+    }
     if instance.audio.silentSince != nil { instance.audio.silentSince = now }
     instance.window?.restart(at: now)
     restartAnswers(instance)

@@ -21,6 +21,14 @@ struct WallClockTime {
       + "T\(two(fields.tm_hour)):\(two(fields.tm_min)):\(two(fields.tm_sec))"
   }
 
+  /// The present day of the year in the machine's time zone.
+  static func localDay() -> Int32 {
+    var time = time_t(WallClock.now() / 1_000_000)
+    var fields = tm()
+    localtime_r(&time, &fields)
+    return fields.tm_yday
+  }
+
   var hasPassed: Bool { Int(WallClock.now()) > microseconds }
 
   /// Whether the other time, in microseconds since 1970, is later by a whole number of hours.
