@@ -83,11 +83,7 @@ struct ExplanationTests {
   @Test("The explanation of a suspension after EventTime names the event")
   func eventTime() {
     var world = World()
-    let id = world.makeVoIP(mail, .active)
-    let socket = world.manage(id)
-    world.ask { .operation(.sendToBackground($0, mail)) }
-    world.acknowledgeAll(id)
-    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    let id = world.makeWokenBySocket(mail)
     #expect(explanation(world)?.cause == .event)
     #expect(explanation(world)?.limits.map(\.kind) == [.event])
     world.advance(by: .seconds(11))

@@ -27,12 +27,7 @@ private struct PendingLimit: CustomTestStringConvertible, Sendable {
       world.ends(of: mail) == [.backgroundTimeExpired]
     },
     PendingLimit(testDescription: "EventTime", duration: .seconds(10)) { world in
-      let id = world.makeVoIP(mail, .active)
-      let socket = world.manage(id)
-      world.ask { .operation(.sendToBackground($0, mail)) }
-      world.acknowledgeAll(id)
-      world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
-      return id
+      world.makeWokenBySocket(mail)
     } hasEnded: { world, id in
       world.state(id) == .suspended
     },
@@ -212,13 +207,9 @@ struct SlowCheckTests {
   }
 
   @Test("A limit that passes in a sleep during the check for another limit restarts")
-  func sleep() {
+  func sleepDuringCheck() {
     var world = World()
-    let id = world.makeVoIP(mail, .active)
-    let socket = world.manage(id)
-    world.ask { .operation(.sendToBackground($0, mail)) }
-    world.acknowledgeAll(id)
-    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    let id = world.makeWokenBySocket(mail)
     world.advance(by: .seconds(7))
     world.ask { .operation(.activate($0, mail)) }
     #expect(world.inFlight[id]?.kind == .willEnterForeground)

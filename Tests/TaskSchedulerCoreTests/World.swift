@@ -314,6 +314,16 @@ struct World {
     return socket
   }
 
+  /// Creates a suspended application, and resumes it because data is in its socket.
+  mutating func makeWokenBySocket(_ app: ApplicationKey) -> InstanceID {
+    let id = makeVoIP(app, .active)
+    let socket = manage(id)
+    ask { .operation(.sendToBackground($0, app)) }
+    acknowledgeAll(id)
+    feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    return id
+  }
+
   /// The time of the wall clock; nil before the first reading.
   var wall: WallTime? { scheduler.notifications.wallTime(at: now) }
 
