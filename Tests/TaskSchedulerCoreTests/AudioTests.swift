@@ -404,6 +404,38 @@ struct MuteTests {
     #expect(world.mutedStreams == [])
   }
 
+  @Test("A new agent's report from before its order to mute does not confirm the end of the mute")
+  func repeatedMuteOfAnEndedApplication() {
+    var (world, id) = player()
+    let memory = world.memory(of: id)
+    world.sendAway(mail)
+    world.muting = .never
+    // When the agent stops, it ends all mutes. The next agent receives the order to mute.
+    world.feed(.session(.audioLost(user)))
+    world.streams[0].isMuted = false
+    world.feed(.process(.leaderExited(id, .exited(code: 0))))
+    world.feed(world.audioReport)
+    // The agent mutes the stream, which ends before the order to unmute it.
+    world.streams = []
+    world.feed(world.audioReport)
+    world.muting = .atOnce
+    world.beginStream(world.adopt(mail), isMuted: true, memory: memory)
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [])
+  }
+
+  @Test("The daemon forgets the mute of a stream that the user has unmuted")
+  func unmutedByTheUser() {
+    var (world, _) = player()
+    world.sendAway(mail)
+    world.streams[0].isMuted = false
+    world.feed(world.audioReport)
+    world.muting = .never
+    world.activate(mail)
+    world.feed(world.audioReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
+  }
+
   @Test("A report that is older than the order to mute does not confirm the end of the mute")
   func oldReport() {
     var (world, id) = player()

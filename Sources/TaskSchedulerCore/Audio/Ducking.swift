@@ -31,14 +31,6 @@ struct AudioDucking: Equatable, Sendable {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
-    // When an agent stops, it restores all volumes, and the next agent lowers them again. A report
-    // of an original volume may be older than the new order. Such a stream is therefore unseen
-    // again, so that it cannot leave `raising` because of that report.
-    let undone = lowered.filter { change in
-      guard let volume = all[change.stream]?.volume else { return false }
-      return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)
-    }
-    unseen = (unseen + undone.map(\.stream)).sorted()
     unseen.removeAll { id in
       guard let volume = all[id]?.volume, let low = low[id] else { return true }
       return AudioVolumeChange.isSame(volume, low)
@@ -55,6 +47,11 @@ struct AudioDucking: Equatable, Sendable {
       guard let volume = all[change.stream]?.volume else { return true }
       return !AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)
     }
+  }
+
+  /// Prepares for the next agent, as ``InstanceAudio/loseAgent()`` does.
+  mutating func loseAgent() {
+    unseen = Set(unseen).union(lowered.map(\.stream)).sorted()
   }
 
   /// Adds a stream that began with a lowered volume because the server remembered the volume of an

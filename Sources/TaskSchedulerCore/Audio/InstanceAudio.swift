@@ -79,11 +79,6 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    // When an agent stops, it ends all mutes, and the next agent mutes the streams again. A report
-    // of an unmuted stream may be older than the new order. Such a stream is therefore unseen
-    // again, so that it cannot leave `restoring` because of that report.
-    let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
-    unseen = (unseen + undone).sorted()
     unseen.removeAll { all[$0]?.isMuted != false }
     muted.removeAll { all[$0] == nil }
     restoring.removeAll { all[$0]?.isMuted != true && !unseen.contains($0) }
@@ -134,6 +129,15 @@ struct InstanceAudio: Equatable, Sendable {
     streams = []
     graceEnds = nil
     silence = AudioSilence()
+  }
+
+  /// Prepares for the next agent, because the connection to an agent has ended.
+  ///
+  /// When an agent stops, it ends all mutes and restores all volumes, and the next agent receives
+  /// the orders again. The first report of the next agent may be older than these orders.
+  mutating func loseAgent() {
+    unseen = Set(unseen).union(muted).sorted()
+    ducking.loseAgent()
   }
 
   mutating func setGrace(until end: Instant?) { graceEnds = end }

@@ -87,6 +87,9 @@ extension Scheduler {
   }
 
   mutating func loseAudio(of user: UserID, in turn: inout Turn) {
+    for id in instancesWithAudio(of: user).sorted() {
+      updateInstance(id, in: &turn) { instance, _ in instance.audio?.loseAgent() }
+    }
     if sessions.audio[user]?.agent == .attached {
       sessions.audio[user]?.agent = .lost(at: turn.instant)
       sessions.audio[user]?.players.isStale = true

@@ -250,16 +250,14 @@ extension Simulation {
   /// Sends the agent of a user an order of the daemon.
   func carryOut(_ effect: AudioEffect) {
     // An order about a notice has no user. The simulated world shows no notices.
-    guard let user = effect.user, let session = sessions[user], session.isAttached,
-      !effect.isEmpty
-    else { return }
+    guard let user = effect.user, let session = sessions[user], !effect.isEmpty else { return }
     var chance = draw(.audio)
     let isSlow = chance.happens(faults[.messagesAreSlow])
     let lag = chance.below(isSlow ? Nanoseconds.second : 5 * Nanoseconds.millisecond)
     // The orders arrive in the sequence in which the daemon sent them.
     let arrival = max(session.orderLast, now + lag)
     sessions[user]?.orderLast = arrival
-    schedule(after: arrival - now, .orderArrives(effect, attachment: session.attachment))
+    schedule(after: arrival - now, .orderArrives(effect, attachment: session.attachmentKnown))
   }
 
   /// Carries out an order, unless the agent that received it has died.

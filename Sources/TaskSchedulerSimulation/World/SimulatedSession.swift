@@ -15,6 +15,8 @@ struct SimulatedSession {
   /// The number of the attachment. An order with an earlier number has no effect, because its agent
   /// has died.
   var attachment = 0
+  /// The number of the last attachment of which the daemon knows.
+  var attachmentKnown = 0
   /// The arrival of the daemon's latest order.
   var orderLast: UInt64 = 0
   var audio = SimulatedAudio()
@@ -117,7 +119,6 @@ extension Simulation {
     sessions[user]?.audio.muted = []
     sessions[user]?.audio.lowered = [:]
     sessions[user]?.presentsPlayer = false
-    repeatOrders(to: user)
     send(.agentAttached(user), of: user)
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)
     send(.audio(user, audioSnapshot(of: user)), of: user)

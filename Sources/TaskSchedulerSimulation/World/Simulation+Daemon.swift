@@ -61,10 +61,21 @@ extension Simulation {
       }
     }
     if let request = seen.request { unanswered.insert(request) }
-    if case .session(.audio(let user, let snapshot)) = event {
-      sessions[user]?.audio.reported(snapshot)
-    }
+    if case .session(let event) = event { didRecord(event) }
     current = (seen, now)
+  }
+
+  private func didRecord(_ event: SessionEvent) {
+    switch event {
+    case .audio(let user, let snapshot): sessions[user]?.audio.reported(snapshot)
+    case .agentAttached(let user):
+      // Every attachment posts this event once.
+      sessions[user]?.attachmentKnown += 1
+      repeatOrders(to: user)
+    case .windows, .agentLost, .audioLost, .recordingChosen, .players, .playerCalled,
+      .remoteCommand, .modemCalls, .incomingCall, .callAnswered, .locked, .unlocked:
+      break
+    }
   }
 
   /// Returns whether the event may be missing from the event log. The next daemon receives such an
