@@ -34,8 +34,6 @@ public final class Simulation {
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
   var draws: UInt64 = 0
-  /// The activities that have begun and not ended.
-  var activities: [(InstanceID, Activity)] = []
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()

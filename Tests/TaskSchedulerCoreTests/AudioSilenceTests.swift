@@ -75,10 +75,10 @@ struct AudioSilenceTests {
   func notMeasured() {
     var (world, id) = player()
     world.forget()
-    world.feed(.process(.activityBegan(id, .event)))
+    let task = world.begin(id)
     #expect(orders(world) == [.stopMeasuring(user, [measured])])
     world.forget()
-    world.feed(.process(.activityEnded(id, .event)))
+    world.end(id, task)
     #expect(orders(world) == [.measure(user, [measured])])
     world.forget()
     world.ask { .operation(.activate($0, mail)) }
@@ -109,12 +109,14 @@ struct AudioSilenceTests {
 
   @Test("A silent application that is resumed plays again for AudioSilenceTime")
   func resumed() {
-    var (world, id) = player()
+    var (world, id) = player(modes: [.audio, .voip])
+    let socket = world.manage(id)
     world.setSilent(id, true)
     world.advance(by: .seconds(35))
+    #expect(world.state(id) == .suspended)
     world.streams[0].isSilent = false
-    world.feed(.process(.activityBegan(id, .event)))
-    world.feed(.process(.activityEnded(id, .event)))
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.acknowledgeNotices(id)
     #expect(world.state(id) == .background)
     world.setSilent(id, true)
     world.advance(by: .seconds(35))
@@ -190,13 +192,13 @@ struct AudioPriorityTests {
     world.play(id)
     world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(priorities(world) == [] && world.status(id)?.priority == .foreground)
-    world.feed(.process(.activityBegan(id, .event)))
+    let task = world.begin(id)
     world.endPlaying(id)
     #expect(priorities(world) == [.background] && world.status(id)?.priority == .background)
     world.play(id, .recording)
     #expect(priorities(world) == [.background, .foreground])
     world.endPlaying(id)
-    world.feed(.process(.activityEnded(id, .event)))
+    world.end(id, task)
     #expect(priorities(world) == [.background, .foreground, .background, .suspended])
   }
 
@@ -205,7 +207,7 @@ struct AudioPriorityTests {
     var world = World()
     let id = world.adopt(mail)
     world.play(id)
-    world.feed(.process(.activityBegan(id, .event)))
+    world.begin(id)
     world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(priorities(world) == [.background])
   }
@@ -232,7 +234,7 @@ struct AudioPriorityTests {
     let id = world.adopt(mail, modes: [.audio])
     world.play(id)
     world.ask { .operation(.sendToBackground($0, mail)) }
-    world.feed(.process(.activityBegan(id, .event)))
+    world.begin(id)
     world.feed(.session(.audioLost(user)))
     world.advance(by: .seconds(10))
     #expect(priorities(world) == [.background])

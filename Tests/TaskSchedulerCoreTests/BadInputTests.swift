@@ -35,7 +35,6 @@ struct BadInputTests {
       .process(.suspensionLost(stranger, reason: "x")),
       .process(.signalFailed(stranger, reason: "x")),
       .process(.tracerChecked(stranger, isTraced: true)),
-      .process(.activityBegan(stranger, .event)), .process(.activityEnded(stranger, .event)),
       .scheduler(.deadlineReached),
     ]
     for event in events { world.feed(event) }

@@ -17,10 +17,6 @@ extension World {
     return id
   }
 
-  fileprivate mutating func sendAway(_ app: ApplicationKey) {
-    ask { .operation(.sendToBackground($0, app)) }
-  }
-
   fileprivate mutating func modem(_ calls: ModemCall...) { feed(.session(.modemCalls(calls))) }
 
   fileprivate mutating func beginCall(_ id: InstanceID) -> Reply? {

@@ -37,28 +37,13 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An event that is being handled entitles an application until it ends")
+  @Test("An event that an application is handling entitles it to run")
   func event() {
-    var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .event)))
-    world.end(id, TaskID(1))
+    var world = World()
+    let id = world.makeWokenBySocket(mail)
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements == [.event])
-    world.advance(by: .seconds(3600))
-    #expect(world.state(id) == .background, "the entitlement outlasts the background time")
-    world.feed(.process(.activityEnded(id, .event)))
-    #expect(world.state(id) == .suspended)
-  }
-
-  @Test("An application with several events is suspended when it has handled the last one")
-  func severalEvents() {
-    var world = World()
-    let id = world.make(mail, .suspended)
-    world.feed(.process(.activityBegan(id, .event)))
-    world.feed(.process(.activityBegan(id, .event)))
-    world.feed(.process(.activityEnded(id, .event)))
-    #expect(world.state(id) == .background)
-    world.feed(.process(.activityEnded(id, .event)))
+    world.acknowledgeNotices(id)
     #expect(world.state(id) == .suspended)
   }
 
@@ -66,14 +51,9 @@ struct EntitlementTests {
   func lastOfSeveral(taskEndsFirst: Bool) {
     var (world, id) = busy()
     world.play(id)
-    world.feed(.process(.activityBegan(id, .event)))
-    if taskEndsFirst { world.end(id, TaskID(1)) }
-    world.endPlaying(id)
-    world.feed(.process(.activityEnded(id, .event)))
-    if !taskEndsFirst {
-      #expect(world.state(id) == .background)
-      world.end(id, TaskID(1))
-    }
+    if taskEndsFirst { world.end(id, TaskID(1)) } else { world.endPlaying(id) }
+    #expect(world.state(id) == .background)
+    if taskEndsFirst { world.endPlaying(id) } else { world.end(id, TaskID(1)) }
     #expect(world.state(id) == .suspended)
   }
 

@@ -325,8 +325,7 @@ struct RandomWalk {
         .process(.tracerChecked(id, isTraced: pick([true, false]))),
         .scheduler(.recovered),
       ])
-    case 7: return .process(.activityBegan(id, pick(Activity.allCases)))
-    case _: return .process(.activityEnded(id, pick(Activity.allCases)))
+    case _: return .scheduler(.deadlineReached)
     }
   }
 

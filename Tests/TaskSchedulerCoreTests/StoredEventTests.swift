@@ -63,8 +63,7 @@ extension Event {
     .process(.suspensionFailed(instance, reason: "")),
     .process(.suspensionLost(instance, reason: "SIGCONT")),
     .process(.signalFailed(instance, reason: "EPERM")),
-    .process(.tracerChecked(instance, isTraced: true)), .process(.activityBegan(instance, .event)),
-    .process(.activityEnded(instance, .event)), .scheduler(.deadlineReached),
+    .process(.tracerChecked(instance, isTraced: true)), .scheduler(.deadlineReached),
     .scheduler(.policyChanged(Policy())),
     .scheduler(
       .manifestsChanged([

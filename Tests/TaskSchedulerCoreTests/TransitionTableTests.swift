@@ -92,7 +92,7 @@ extension World {
     case .sentAway, .sentAwayOptedOut, .sentAwayUnsupported:
       ask { .operation(.sendToBackground($0, app)) }
     case .nothingEntitles: end(id, TaskID(1))
-    case .event: feed(.process(.activityBegan(id, .event)))
+    case .event: feed(.socket(.ready(id, [SocketReadiness(manage(id), .data)])))
     case .terminated: ask { .operation(.terminate($0, app, byUser: false)) }
     case .leaderExits: feed(.process(.leaderExited(id, .exited(code: 0))))
     }
@@ -108,7 +108,8 @@ struct TransitionTableTests {
     var world = World { $0.multitaskingSupported = row.cause != .sentAwayUnsupported }
     world.obeysTerminate = true
     let multitasking = row.cause != .sentAwayOptedOut
-    let manifest = Manifest(id: mail.id, owner: mail.owner, multitasking: multitasking)
+    let manifest = Manifest(
+      id: mail.id, owner: mail.owner, backgroundModes: [.voip], multitasking: multitasking)
     world.feed(.scheduler(.manifestsChanged([manifest])))
     var id = InstanceID(1)
     if row.from != .notRunning { id = world.make(mail, row.from, isAware: isAware) }
@@ -170,7 +171,6 @@ struct TransitionTableTests {
     world.forget()
     world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.ask { .application(.openStream($0, id, named: mail.id)) }
-    world.feed(.process(.activityBegan(id, .event)))
     #expect(world.effects.contains(.kill(id)))
     #expect(!world.effects.contains(.resume(id)))
     #expect(!world.effects.contains(.terminate(id, .terminate)))
@@ -332,7 +332,6 @@ struct RefusedTransitionTests {
     world.feed(.process(.tracerChecked(id, isTraced: false)))
     world.feed(.process(.spawned(id, world.newLeader())))
     world.feed(.process(.spawnFailed(id, reason: "late")))
-    world.feed(.process(.activityEnded(id, .event)))
     world.feed(.scheduler(.deadlineReached))
     #expect(world.scheduler.statuses(at: world.now) == before)
   }

@@ -7,6 +7,17 @@ extension World {
     .session(.audio(mail.owner, AudioSnapshot(streams, managesRoles: serverManagesRoles)))
   }
 
+  /// The orders to mute and unmute since the last ``forget()``.
+  var muteOrders: [AudioEffect] {
+    effects.compactMap {
+      guard case .audio(let effect) = $0 else { return nil }
+      return switch effect {
+      case .mute, .unmute: effect
+      case .measure, .stopMeasuring, .showRecording, .hideRecording, .setVolume: nil
+      }
+    }
+  }
+
   /// Begins a stream of an instance, or continues its paused streams.
   mutating func play(
     _ id: InstanceID, _ direction: AudioStream.Direction = .playback, role: AudioRole = .other

@@ -109,14 +109,14 @@ extension World {
     }
   }
 
-  /// Acknowledges the crossings and significant changes that an instance is handling.
+  /// Acknowledges the crossings, significant changes and ready sockets that an instance handles.
   mutating func acknowledgeNotices(_ id: InstanceID) {
     for notice in scheduler.instances[id]?.handling.notices ?? [] {
       switch notice {
-      case .region(let event, _, _), .significantChange(let event, _):
+      case .region(let event, _, _), .significantChange(let event, _), .socketsReady(let event, _):
         ask { .application(.acknowledge($0, id, event)) }
-      case .socketsReady, .systemChanges, .notificationFired, .notificationChosen, .memoryWarning,
-        .remoteControl, .audioInterruption, .call, .location, .locationAuthorization:
+      case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning, .remoteControl,
+        .audioInterruption, .call, .location, .locationAuthorization:
         break
       }
     }

@@ -293,6 +293,12 @@ struct World {
     return id
   }
 
+  mutating func sendAway(_ app: ApplicationKey) {
+    ask { .operation(.sendToBackground($0, app)) }
+  }
+
+  mutating func activate(_ app: ApplicationKey) { ask { .operation(.activate($0, app)) } }
+
   // MARK: Sockets, notifications and the clock
 
   /// Creates an application with mode voip in a state, without unacknowledged callbacks.

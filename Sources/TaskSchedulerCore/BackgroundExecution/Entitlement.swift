@@ -12,34 +12,3 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An event that the application is handling.
   case event
 }
-
-/// An activity that the daemon observes in an instance, and that may entitle the instance to run.
-public enum Activity: String, Equatable, Sendable, CaseIterable {
-  case event
-}
-
-/// The current activities of one instance.
-struct Activities: Equatable, Sendable {
-  private(set) var eventsUnderWay = 0
-
-  mutating func begin(_ activity: Activity) {
-    switch activity {
-    case .event: eventsUnderWay += 1
-    }
-  }
-
-  mutating func end(_ activity: Activity) {
-    switch activity {
-    case .event: eventsUnderWay = max(0, eventsUnderWay - 1)
-    }
-  }
-
-  /// The entitlements that follow from the activities, in the contract's order.
-  var entitlements: [Entitlement] {
-    var entitlements: [Entitlement] = []
-    if eventsUnderWay > 0 { entitlements.append(.event) }
-    return entitlements
-  }
-
-  var isEmpty: Bool { eventsUnderWay == 0 }
-}

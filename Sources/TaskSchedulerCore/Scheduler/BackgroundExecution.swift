@@ -10,9 +10,7 @@ extension Instance {
     if isEntitledByAudio { entitlements.append(.audio) }
     // A suspended instance does not have this entitlement, because updates do not resume it.
     if isLocating, state != .suspended { entitlements.append(.location) }
-    entitlements += activities.entitlements
-    let isHandling = stint?.launchEnds != nil || !handling.isEmpty
-    if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }
+    if stint?.launchEnds != nil || !handling.isEmpty { entitlements.append(.event) }
     return entitlements
   }
 
@@ -20,7 +18,7 @@ extension Instance {
   ///
   /// - Parameter byAudio: Whether audio counts as an entitlement.
   func isEntitled(_ policy: SharedPolicy, at now: Instant, byAudio: Bool = true) -> Bool {
-    !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
+    !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty
       || byAudio && isEntitledByAudio || isLocating
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
@@ -185,22 +183,6 @@ extension Instance {
       if hasStream { turn.emit(.expire(id, task.id, remaining: remaining)) }
       record(.taskExpired(task.id, name: task.name), in: &turn)
     }
-  }
-
-  // MARK: Activities
-
-  mutating func begin(_ activity: Activity, in turn: inout Turn) {
-    activities.begin(activity)
-    if state == .suspended, termination == nil {
-      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)
-    }
-    reconsider(in: &turn)
-  }
-
-  mutating func end(_ activity: Activity, in turn: inout Turn) {
-    activities.end(activity)
-    reasons.entitlementEnded(.activity(activity), at: turn.instant)
-    reconsider(in: &turn)
   }
 }
 

@@ -23,7 +23,6 @@ struct Instance: Equatable, Sendable {
   var stream = EventStream.neverOpened
   var callbacks = Callbacks()
   var tasks = BackgroundTasks()
-  var activities = Activities()
   var sockets = ManagedSockets()
   var handling = HandledEvents()
   /// Whether continuous updates of the location entitle the instance to run.

@@ -19,9 +19,6 @@ public enum ProcessEvent: Equatable, Sendable {
   case signalFailed(InstanceID, reason: String)
   /// The answer to ``Effect/checkTracer(_:)``.
   case tracerChecked(InstanceID, isTraced: Bool)
-  /// An activity that entitles the instance to run began or ended.
-  case activityBegan(InstanceID, Activity)
-  case activityEnded(InstanceID, Activity)
   /// The daemon adopted the instance because of its window, and has now found that it must not
   /// suspend the instance. The reason is a clause about the application.
   case released(InstanceID, reason: String)
@@ -50,10 +47,6 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
     case .tracerChecked(let id, let isTraced):
       updateInstance(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
-    case .activityBegan(let id, let activity):
-      updateInstance(id, in: &turn) { $0.begin(activity, in: &$1) }
-    case .activityEnded(let id, let activity):
-      updateInstance(id, in: &turn) { $0.end(activity, in: &$1) }
     case .released(let id, let reason):
       leaveRunning(id, .released, cause: .released, detail: .released(reason: reason), in: &turn)
     }

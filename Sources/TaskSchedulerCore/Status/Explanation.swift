@@ -41,8 +41,6 @@ public struct EndedEntitlement: Equatable, Sendable {
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// The daemon observed that an activity of the application ended.
-    case activity(Activity)
     /// The application stopped its location updates, or may no longer use them.
     case location
     /// The application stopped playing and recording. The entitlement ended `AudioGraceTime` later.

@@ -80,7 +80,6 @@ extension ProcessEvent: StoredByCases {
     Case("spawnFailed", Self.spawnFailed), Case("leaderExited", Self.leaderExited),
     Case("suspensionFailed", Self.suspensionFailed), Case("suspensionLost", Self.suspensionLost),
     Case("signalFailed", Self.signalFailed), Case("tracerChecked", Self.tracerChecked),
-    Case("activityBegan", Self.activityBegan), Case("activityEnded", Self.activityEnded),
     Case("released", Self.released),
   ]
 
@@ -95,9 +94,7 @@ extension ProcessEvent: StoredByCases {
     case .suspensionLost(let a, let b): writer.write(case: 6, a, b)
     case .signalFailed(let a, let b): writer.write(case: 7, a, b)
     case .tracerChecked(let a, let b): writer.write(case: 8, a, b)
-    case .activityBegan(let a, let b): writer.write(case: 9, a, b)
-    case .activityEnded(let a, let b): writer.write(case: 10, a, b)
-    case .released(let a, let b): writer.write(case: 11, a, b)
+    case .released(let a, let b): writer.write(case: 9, a, b)
     }
   }
 }

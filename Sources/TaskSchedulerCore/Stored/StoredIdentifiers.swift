@@ -55,7 +55,6 @@ extension LaunchTarget: Stored {}
 extension LaunchReason: Stored {}
 extension BackgroundMode: Stored {}
 extension CallbackKind: Stored {}
-extension Activity: Stored {}
 extension ProcessPriority: Stored {}
 extension MemoryPressure.Source: Stored {}
 extension RepeatInterval: Stored {}

@@ -2,11 +2,11 @@ extension Instance: StoredByForm {
   static let form = Form(
     Instance.init(
       id:application:leader:seat:launchReason:launchRegion:backgroundModes:mayStayInBackground:
-      stopSignal:startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:
-      handling:isLocating:inbox:suspensionLostAt:termination:tracer:window:audio:listening:),
+      stopSignal:startedAt:phase:stateSince:reasons:stream:callbacks:tasks:sockets:handling:
+      isLocating:inbox:suspensionLostAt:termination:tracer:window:audio:listening:),
     \.id, \.application, \.leader, \.seat, \.launchReason, \.launchRegion, \.backgroundModes,
     \.mayStayInBackground, \.stopSignal, \.startedAt, \.phase, \.stateSince, \.reasons,
-    \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.isLocating, \.inbox,
+    \.stream, \.callbacks, \.tasks, \.sockets, \.handling, \.isLocating, \.inbox,
     \.suspensionLostAt, \.termination, \.tracer, \.window, \.audio, \.listening)
 }
 
@@ -118,7 +118,7 @@ extension EndedEntitlement: StoredByForm {
 
 extension EndedEntitlement.Kind: StoredByCases {
   package static let cases: [Case<Self>] = [
-    Case("task", Self.task), Case("callback", Self.callback), Case("activity", Self.activity),
+    Case("task", Self.task), Case("callback", Self.callback),
     Case("eventHandled", Self.eventHandled), Case("eventTime", Self.eventTime),
     Case("launchTime", Self.launchTime), Case("audio", Self.audio),
     Case("location", Self.location), Case("silence", Self.silence),
@@ -129,14 +129,13 @@ extension EndedEntitlement.Kind: StoredByCases {
     switch self {
     case .task(let a, let b): writer.write(case: 0, a, b)
     case .callback(let a): writer.write(case: 1, a)
-    case .activity(let a): writer.write(case: 2, a)
-    case .eventHandled: writer.write(case: 3)
-    case .eventTime: writer.write(case: 4)
-    case .launchTime: writer.write(case: 5)
-    case .audio: writer.write(case: 6)
-    case .location: writer.write(case: 7)
-    case .silence: writer.write(case: 8)
-    case .audioLost: writer.write(case: 9)
+    case .eventHandled: writer.write(case: 2)
+    case .eventTime: writer.write(case: 3)
+    case .launchTime: writer.write(case: 4)
+    case .audio: writer.write(case: 5)
+    case .location: writer.write(case: 6)
+    case .silence: writer.write(case: 7)
+    case .audioLost: writer.write(case: 8)
     }
   }
 }
@@ -158,11 +157,6 @@ extension BackgroundTask: StoredByForm {
 
 extension BackgroundTasks: StoredByForm {
   static let form = Form(BackgroundTasks.init(all:idLast:), \.all, \.idLast)
-}
-
-extension Activities: StoredByForm {
-  static let form = Form(
-    Activities.init(eventsUnderWay:), \.eventsUnderWay)
 }
 
 extension ManagedSockets: StoredByForm {

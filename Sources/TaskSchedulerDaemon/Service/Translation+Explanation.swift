@@ -68,7 +68,7 @@ extension ControlInterface.EndedEntitlement {
     case .silence: kind = .silence
     case .audioLost: kind = .audioLost
     case .location: kind = .location
-    case .activity(.event), .eventHandled: kind = .event
+    case .eventHandled: kind = .event
     case .eventTime: kind = .eventTime
     case .launchTime: kind = .launchTime
     }

@@ -71,8 +71,7 @@ extension AudioEntitlementChecker {
       audio.measured.isEmpty || isOnlyAudible,
       "the streams of \(instance.name) are measured without need")
     guard isOnlyAudible, instance.outstanding.isEmpty, instance.eventDues.isEmpty,
-      instance.launchDue == nil, !instance.isLocating, instance.eventCount == 0,
-      instance.tasks.isEmpty
+      instance.launchDue == nil, !instance.isLocating, instance.tasks.isEmpty
     else { return }
     try require(
       audio.measured == Set(audio.audible.map(\.id)),

@@ -4,10 +4,9 @@ import TaskSchedulerCore
 ///
 /// A resume comes with a transition to another state, except at the stop of the scheduler. This
 /// checker examines the transitions with the cause `event`; other checkers examine the other
-/// causes. The cause `event` is a ready or lost socket, a call of the keep-alive handler, an
-/// activity, or a message about a phone call or an interruption. A system change
-/// (contract.md#change-no-wake) and a notification that fires (contract.md#notification-fire) are
-/// not such causes.
+/// causes. The cause `event` is a ready or lost socket, a call of the keep-alive handler, or a
+/// message about a phone call or an interruption. A system change (contract.md#change-no-wake) and
+/// a notification that fires (contract.md#notification-fire) are not such causes.
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 
@@ -53,8 +52,7 @@ struct WakeChecker: Checker {
   private func hasCause(_ id: InstanceID, _ observed: ObservedState) -> Bool {
     if called.contains(id) || observed.calls.told.contains(id) { return true }
     switch observed.event {
-    case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
-      return true
+    case .socket(.ready(id, _)), .socket(.lost(id, _)): return true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
       .session,
       .memory, .resources, .switcher, .location:

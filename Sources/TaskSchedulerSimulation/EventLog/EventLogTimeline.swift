@@ -212,10 +212,6 @@ public struct EventLogTimeline {
     case .process(.leaderExited(let id, .unknown)): return "\(name(id)) ended for an unknown reason"
     case .process(.tracerChecked(let id, isTraced: true)):
       return "a debugger traces \(name(id))"
-    case .process(.activityBegan(let id, let activity)):
-      return "start \(name(id)) \(activity.rawValue)"
-    case .process(.activityEnded(let id, let activity)):
-      return "stop \(name(id)) \(activity.rawValue)"
     case .application, .process, .socket, .operation, .notification, .systemChanged, .session,
       .scheduler,
       .memory, .resources, .switcher, .location:

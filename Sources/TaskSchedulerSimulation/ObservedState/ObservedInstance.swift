@@ -55,7 +55,6 @@ final class ObservedInstance {
 
   // MARK: Entitlements
   var isLocating = false
-  var eventCount = 0
   var launchDue: UInt64?
   var launchDueLate: UInt64 = 0
 
@@ -149,7 +148,7 @@ final class ObservedInstance {
   /// Returns whether the instance is certainly entitled to run for a reason other than a background
   /// task.
   func isBusy(at now: UInt64) -> Bool {
-    !outstanding.isEmpty || isEntitledByAudio || isLocating || eventCount > 0
+    !outstanding.isEmpty || isEntitledByAudio || isLocating
       || launchDue.map { now < $0 } ?? false || eventDues.contains { now < $0 }
   }
 

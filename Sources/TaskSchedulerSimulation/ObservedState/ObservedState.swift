@@ -176,8 +176,6 @@ final class ObservedState {
       }
     case .process(.tracerChecked(let id, let isTraced)):
       if let instance = self[id] { tracerChecked(instance, isTraced: isTraced) }
-    case .process(.activityBegan(let id, let activity)): set(activity, of: id, 1)
-    case .process(.activityEnded(let id, let activity)): set(activity, of: id, -1)
     case .scheduler(.recovered):
       floor = now
       sessionsRecovered()
@@ -270,13 +268,6 @@ final class ObservedState {
     else { return }
     isExpected = true
     instance.tasks.remove(at: index)
-  }
-
-  private func set(_ activity: Activity, of id: InstanceID, _ change: Int) {
-    guard let instance = self[id] else { return }
-    switch activity {
-    case .event: instance.eventCount = max(0, instance.eventCount + change)
-    }
   }
 
   private func change(_ policy: Policy) {

@@ -98,7 +98,7 @@ public struct Scenario: Equatable, Sendable {
 
 /// An activity of an application in a scenario.
 public enum ScenarioActivity: String, Equatable, Sendable, CaseIterable {
-  case audio, location, event
+  case audio, location
   case significantChanges = "significant-changes"
 }
 

@@ -3,15 +3,13 @@ import TaskSchedulerCore
 // The audio of a scenario. A session agent reports each change at once.
 extension ScenarioRunner {
   func change(_ activity: ScenarioActivity, of index: Int, isBeginning: Bool) {
-    guard let id = actors[index].instance else { return }
+    guard actors[index].instance != nil else { return }
     switch activity {
     case .audio:
       actors[index].isPlaying = isBeginning
       reportAudio(of: scenario.applications[index].key.owner)
     case .location: setLocation(.updates, of: index, isOn: isBeginning)
     case .significantChanges: setLocation(.significantChanges, of: index, isOn: isBeginning)
-    case .event:
-      post(.process(isBeginning ? .activityBegan(id, .event) : .activityEnded(id, .event)))
     }
   }
 

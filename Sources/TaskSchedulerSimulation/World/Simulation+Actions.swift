@@ -11,8 +11,7 @@ extension Simulation {
 
   private func perform(_ action: Workload.Action) {
     switch action {
-    case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
-      .activityBegins, .activityEnds:
+    case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream:
       performMachineAction(action)
     case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt:
       performOperatorAction(action)
@@ -42,13 +41,6 @@ extension Simulation {
       processes[index].hasStream = false
       post(.application(.streamClosed(id)))
       schedule(after: length, .reaction(index, .openStream))
-    case .activityBegins(let index, let activity):
-      guard let id = processes[index].instance else { return }
-      activities.append((id, activity))
-      post(.process(.activityBegan(id, activity)))
-    case .activityEnds(let place):
-      let (id, activity) = activities.remove(at: place)
-      post(.process(.activityEnded(id, activity)))
     case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt, .register, .begin,
       .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
       preconditionFailure("not an action of the machine: \(action)")
@@ -76,8 +68,7 @@ extension Simulation {
         schedule(after: delay, .reaction(index, .openStream))
       }
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
-      .activityBegins, .activityEnds, .register, .begin, .end, .endWrongly, .acknowledgeWrongly,
-      .openStream, .openStreamAs:
+      .register, .begin, .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
       preconditionFailure("not an action of an operator: \(action)")
     }
   }
@@ -106,8 +97,7 @@ extension Simulation {
     case .openStreamAs(let index, let name):
       sendFromInstance(index) { .application(.openStream($0, $1, named: name)) }
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
-      .activityBegins, .activityEnds, .activate, .deactivate, .sendToBackground, .terminate,
-      .launch, .adopt:
+      .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt:
       preconditionFailure("not an action of an application: \(action)")
     }
   }
@@ -131,9 +121,6 @@ extension Simulation {
     endSessionFaults()
     endAudioFaults()
     endLocationFaults()
-    let ending = activities
-    activities = []
-    for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
     // After 60 s, all messages in transit have arrived and a slow disk has written its
     // transactions. After 1500 s, all planned relaunches have happened.
     schedule(after: 60 * Nanoseconds.second, .repeatingWorkEnds(isLast: false))
@@ -144,10 +131,6 @@ extension Simulation {
 extension Simulation: WorkloadState {
   /// The number of processes, including those that have ended.
   public var processCount: Int { processes.count }
-  /// Whether the daemon runs.
-  public var isDaemonUp: Bool { isUp }
-  /// The number of activities that have begun and not ended.
-  public var activityCount: Int { activities.count }
 
   /// Returns whether the process is alive.
   public func isAlive(_ process: Int) -> Bool { processes[process].isAlive }

@@ -12,8 +12,6 @@ public struct Workload: Sendable {
     case exit(process: Int, ExitStatus)
     case debuggerAttaches(process: Int, nanoseconds: UInt64)
     case losesStream(process: Int, nanoseconds: UInt64)
-    case activityBegins(process: Int, Activity)
-    case activityEnds(Int)
     // MARK: Operators
     case activate(ApplicationKey)
     case deactivate(ApplicationKey)
@@ -81,8 +79,7 @@ public struct Workload: Sendable {
       let key = chance.pick(keys)
       let target: LaunchTarget = chance.happens(800) ? .foreground : .background
       return .register(key, target, chance.pick(seats))
-    case 44..<88: return applicationAction(&chance, faults, world)
-    case _: return activityAction(&chance, world)
+    case _: return applicationAction(&chance, faults, world)
     }
   }
 
@@ -177,26 +174,12 @@ public struct Workload: Sendable {
     case _: return .openStreamAs(process: process, chance.pick(keys).id)
     }
   }
-
-  /// Draws the beginning or the end of an activity; nil if no process can begin one.
-  private func activityAction(_ chance: inout SeededGenerator, _ world: some WorkloadState)
-    -> Action?
-  {
-    guard world.isDaemonUp else { return nil }
-    let count = world.activityCount
-    if count > 0, chance.happens(550) { return .activityEnds(chance.below(count)) }
-    guard let process = runningProcess(&chance, world), world.isManaged(process) else { return nil }
-    return .activityBegins(process: process, chance.pick(Activity.allCases))
-  }
 }
 
 /// The state of the simulated or real world, on which the choice of the next action depends.
 public protocol WorkloadState {
   /// The number of processes, including those that have ended.
   var processCount: Int { get }
-  var isDaemonUp: Bool { get }
-  /// The number of activities that have begun and not ended.
-  var activityCount: Int { get }
   func isAlive(_ process: Int) -> Bool
   /// Returns whether the process is the leader of an instance.
   func isManaged(_ process: Int) -> Bool

@@ -149,10 +149,8 @@ final class RealWorld {
       try application.process.writeLine("stream \(other.name)")
       try wait(process, for: [.refused])
     case .exit(let process, let status): try kill(process, status)
-    // Only the daemon's providers report that an activity begins or ends, so the test cannot cause
-    // these actions. A new stream would receive earlier events again, which `finish` does not
-    // expect.
-    case .activityBegins, .activityEnds, .openStream: return
+    // A new stream would receive earlier events again, which `finish` does not expect.
+    case .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
       throw PredictionMismatch("the workload contains an excluded fault: \(action)")
@@ -319,8 +317,6 @@ final class RealWorld {
 
 extension RealWorld: WorkloadState {
   var processCount: Int { processes.count }
-  var isDaemonUp: Bool { true }
-  var activityCount: Int { 0 }
   func isAlive(_ process: Int) -> Bool { (try? processes[process].pidfd.hasEnded()) == false }
   func isManaged(_ process: Int) -> Bool { model.status(processes[process].leader) != nil }
   func isStopped(_ process: Int) -> Bool {
