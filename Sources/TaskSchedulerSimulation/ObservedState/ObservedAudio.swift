@@ -162,7 +162,6 @@ extension ObservedState {
     if instance.audio.audible.contains(where: { !audible.contains($0.id) }) {
       instance.audio.isSilent = false
     }
-    audio.seenMuted.subtract(before.muted.filter { all[$0]?.isMuted == false })
     let gone = before.muted.filter { all[$0] == nil }
     instance.audio.muted.subtract(gone)
     for id in gone { remember(ObservedMemory(isMuted: true), of: id, instance.key.owner) }
@@ -175,6 +174,11 @@ extension ObservedState {
   }
 
   func loseAudio(of user: UserID) {
+    // The next agent receives the orders to mute and to lower again.
+    for instance in instancesOwned(by: user) {
+      audio.seenMuted.subtract(instance.audio.muted)
+      audio.seenLow.subtract(instance.audio.volumes.lowered.keys)
+    }
     guard audio.agents[user] == .some(nil) else { return }
     audio.agents[user] = now
     players.stale.insert(user)

@@ -64,10 +64,6 @@ extension ObservedState {
       volumes.lowered[id] = nil
       volumes.left.insert(id)
     }
-    for (id, volume) in volumes.lowered {
-      guard let now = all[id]?.volume, LoweredVolume.isSame(now, volume.original) else { continue }
-      audio.seenLow.remove(id)
-    }
     for (id, volume) in volumes.all {
       guard let stream = all[id], LoweredVolume.isSame(stream.volume, volume.low) else { continue }
       audio.seenLow.insert(id)
