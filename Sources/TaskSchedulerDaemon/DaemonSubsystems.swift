@@ -42,8 +42,8 @@ extension Daemon {
     return Subsystems(
       processes: processes, launcher: launcher,
       launches: Launches(
-        launcher: launcher, membership: processes.membership, eventLog: eventLog, log: log,
-        post: post),
+        launcher: launcher, manifests: startup.configuration.manifests,
+        membership: processes.membership, eventLog: eventLog, log: log, post: post),
       requests: Requests(
         eventLog: eventLog, numberLast: startup.found?.replay.requestLast ?? 0),
       streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },

@@ -63,6 +63,7 @@ struct LaunchSurvivalTests {
       pids.append(pid)
     }
     #expect(try daemon.programs().sorted() == pids.map { Int32($0) }.sorted())
+    #expect(!daemon.logged.contains("the launch failed"))
     for id in Self.ids {
       #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     }

@@ -21,7 +21,7 @@ final class Launches {
   }
 
   /// The effective manifests, by application.
-  var manifests: [ApplicationID: ApplicationManifest] = [:]
+  var manifests: [ApplicationID: ApplicationManifest]
   /// Returns the region that the machine entered or left, if this is the reason for an
   /// application's launch; otherwise nil.
   var launchRegion: (ApplicationKey) -> RegionID? = { _ in nil }
@@ -41,10 +41,12 @@ final class Launches {
   private var proc: ProcFS { membership.proc }
 
   init(
-    launcher: Launcher, membership: InstanceMembership, eventLog: EventLog, log: Log,
+    launcher: Launcher, manifests: [ApplicationID: ApplicationManifest],
+    membership: InstanceMembership, eventLog: EventLog, log: Log,
     post: @escaping (Event) -> Void
   ) {
     self.launcher = launcher
+    self.manifests = manifests
     self.membership = membership
     self.eventLog = eventLog
     self.log = log
