@@ -92,8 +92,9 @@ extension ObservedInstance {
   }
 
   /// Whether the instance is suspended, and its audio does not resume it. Such an instance cannot
-  /// begin to play, even if a new agent reports that the instance is audible.
-  var isAsleep: Bool { state == .suspended && !isEntitledByAudio }
+  /// begin to play, even if a new agent reports that the instance is audible. Nothing resumes a
+  /// suspended instance that the daemon is killing.
+  var isAsleep: Bool { state == .suspended && (ending != nil || !isEntitledByAudio) }
 
   var mayPlay: Bool { plan.modes.contains(.audio) || audio.isInCall }
 
