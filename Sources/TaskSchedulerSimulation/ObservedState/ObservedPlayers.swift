@@ -77,6 +77,11 @@ extension ObservedState {
       let player = players.all[id], player.isOnBus
     else { return }
     if call == .command {
+      // A paused player in the foreground runs, and also answers the read that waited.
+      let isPaused = player.mustPlay || instance.audio.interruption?.means == .paused
+      if isPaused, instance.state.isForeground {
+        players.all[id]?.isReadWaiting = false
+      }
       players.all[id]?.mustPlay = false
       forgetPause(of: instance)
     }
