@@ -3,6 +3,10 @@ import TaskSchedulerSimulation
 /// A scenario of `taskctl simulate`. Either the parser must refuse the scenario with the position
 /// of the mistake, or the scenario must run to its end with the same result each time.
 enum ScenarioTarget {
+  /// The maximum number of instants in a run: a scenario with keep-alives and without `until` would
+  /// take seconds under the sanitizers.
+  private static let turnsMax = 10_000
+
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)
     let scenario: Scenario
@@ -11,7 +15,7 @@ enum ScenarioTarget {
     } catch {
       return try check(error, of: text)
     }
-    let timeline = ScenarioRunner.timeline(of: scenario)
+    let timeline = ScenarioRunner.timeline(of: scenario, turnsMax: turnsMax)
     try require(timeline.entries.count <= Timeline.entriesMax + 1000, "the timeline has no end")
     var last = Duration.zero
     for entry in timeline.entries {
@@ -20,7 +24,8 @@ enum ScenarioTarget {
     }
     if timeline.entries.count < 1000, !timeline.isCut {
       try require(
-        ScenarioRunner.timeline(of: scenario) == timeline, "a second run gives another timeline")
+        ScenarioRunner.timeline(of: scenario, turnsMax: turnsMax) == timeline,
+        "a second run gives another timeline")
     }
   }
 

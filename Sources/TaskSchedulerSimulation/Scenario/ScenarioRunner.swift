@@ -101,15 +101,17 @@ public final class ScenarioRunner {
     actors = scenario.applications.map { _ in Actor() }
   }
 
-  /// Returns the timeline of a scenario.
-  public static func timeline(of scenario: Scenario) -> Timeline {
+  /// Returns the timeline of a scenario, of at most `turnsMax` instants.
+  public static func timeline(
+    of scenario: Scenario, turnsMax: Int = Timeline.turnsMax
+  ) -> Timeline {
     let play = ScenarioRunner(scenario)
-    play.run()
+    play.run(turnsMax: turnsMax)
     play.pump.stop()
     return play.timeline
   }
 
-  private func run() {
+  private func run(turnsMax: Int) {
     post(.scheduler(.manifestsChanged(scenario.applications.map(\.manifest))))
     post(.scheduler(.clockRead(wallClock)))
     reportReceiver()
@@ -117,7 +119,7 @@ public final class ScenarioRunner {
     let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
     var turns = 0
     var quietTurns = 0
-    while timeline.entries.count < Timeline.entriesMax, turns < Timeline.turnsMax,
+    while timeline.entries.count < Timeline.entriesMax, turns < turnsMax,
       quietTurns < Timeline.quietTurnsMax
     {
       turns += 1
