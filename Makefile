@@ -18,7 +18,7 @@ BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 INCREMENTAL ?=
 WHOLE := $(if $(INCREMENTAL),,-Xswiftc -whole-module-optimization -Xswiftc -disable-batch-mode \
   -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
-DEBUG := $(BUILD) --disable-index-store $(WHOLE)
+DEBUG := $(BUILD) $(WHOLE)
 # These flags make the programs small. Swift links Foundation, with 35 MB of ICU data, because a
 # package imports it. The flags omit the libraries of Foundation, so a call that needs Foundation is
 # an error of the linker. Nothing calls into the programs, so they export no symbols. lld packs
