@@ -12,9 +12,10 @@ PREFIX ?= /usr
 VENV := .venv
 # A build fails if a target imports a module that its declaration in Package.swift does not name.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
-# Debug builds compile each module as a whole, which takes half the time on a fresh clone. To compile
-# only changed files after the first build, set INCREMENTAL=1 for each call of make in a clone:
-# a build with other flags compiles everything again.
+# Debug builds compile each module as a whole, which takes half the time on a fresh clone, and read
+# its declarations once: the compiler would otherwise write the module's interface in a process of
+# its own. To compile only changed files after the first build, set INCREMENTAL=1 for each call of
+# make in a clone: a build with other flags compiles everything again.
 INCREMENTAL ?=
 WHOLE := $(if $(INCREMENTAL),,-Xswiftc -whole-module-optimization -Xswiftc -disable-batch-mode \
   -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2)
