@@ -159,7 +159,10 @@ static void got_sink_input(
   };
   set_client(pulse, &stream, info->client, info->proplist);
   entry entry = {.shown = stream};
-  if (info->has_volume && info->volume_writable) entry.volume = info->volume;
+  if (info->has_volume && info->volume_writable) {
+    entry.volume = info->volume;
+    entry.shown.has_settable_volume = volume > PA_VOLUME_MUTED;
+  }
   add(pulse, entry);
 }
 
@@ -356,7 +359,11 @@ bool cpulse_is_stale(const cpulse *pulse) {
 }
 
 void cpulse_refresh(cpulse *pulse) {
-  if (pulse->state == CPULSE_READY && !pulse->is_listing) begin_list(pulse);
+  if (pulse->is_listing) {
+    pulse->is_stale = true;
+  } else if (pulse->state == CPULSE_READY) {
+    begin_list(pulse);
+  }
 }
 
 bool cpulse_take_listed(cpulse *pulse) {
@@ -375,6 +382,7 @@ cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number) {
 
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted) {
   if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
+  pulse->is_stale = true;
   start(pulse, pa_context_set_sink_input_mute(pulse->context, index, is_muted, NULL, NULL));
 }
 
@@ -391,6 +399,7 @@ void cpulse_set_volume(cpulse *pulse, uint32_t index, uint32_t volume) {
     for (uint8_t channel = 0; channel < volumes.channels; channel++) {
       volumes.values[channel] = (pa_volume_t)((volumes.values[channel] * new_max + max / 2) / max);
     }
+    pulse->is_stale = true;
     start(
         pulse,
         pa_context_set_sink_input_volume(pulse->context, index, &volumes, NULL, NULL));

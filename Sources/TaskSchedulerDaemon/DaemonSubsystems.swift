@@ -115,7 +115,10 @@ extension Daemon {
     agents.displayName = notifications.displayName
     agents.attached = { [unowned notifications, unowned agents, unowned pump] user in
       notifications.agentAttached(user)
-      agents.begin(with: pump.withScheduler { $0.audioOrders(for: user) }, for: user)
+      let (orders, confirm) = pump.withScheduler {
+        ($0.audioOrders(for: user), $0.lastConfirm(of: user))
+      }
+      agents.begin(with: orders, confirm: confirm, for: user)
       if let player = pump.withScheduler({ $0.remotePlayer(for: user) }) {
         agents.present(player, to: user)
       }

@@ -197,6 +197,7 @@ package final class SessionAgent {
       carryOut(volume)
     case .order(.measure(let measurement)):
       audio?.measure(measurements.take(measurement, of: daemon))
+    case .order(.confirm): audio?.refresh()
     case .order(.command(let command)): remoteControl?.send(command)
     case .order(.player(let player)): remoteControl?.presentPlayer(player, of: daemon)
     case .order(.location(let order)): take(order, of: daemon)
@@ -244,7 +245,7 @@ package final class SessionAgent {
 
   private func heard(_ occurrence: AudioMonitor.Occurrence) {
     switch occurrence {
-    case .streams(let streams):
+    case .streams(let streams, let isSettled):
       if streams.server != nil, !isAudioKnown {
         isAudioKnown = true
         report(.audioKnown)
@@ -253,7 +254,7 @@ package final class SessionAgent {
         areAudioRolesManaged = server.managesRoles
         report(.audioRolesManaged(areAudioRolesManaged))
       }
-      if stopped == nil { for link in links { link.update(streams) } }
+      if stopped == nil { for link in links { link.update(streams, isSettled: isSettled) } }
     case .unreachable(let reason):
       isAudioKnown = false
       report(.audioUnknown(reason))

@@ -57,6 +57,7 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropMute = "drop-mute"
   case earlyMute = "early-mute"
   case dropUnmute = "drop-unmute"
+  case dropConfirm = "drop-confirm"
   case dropMeasure = "drop-measure"
   case earlyPause = "early-pause"
   case latePause = "late-pause"
@@ -353,6 +354,7 @@ struct PlantedDefect {
     case .measure: if canary == .dropMeasure, strikes() { return nil }
     case .showRecording: if canary == .dropNotice, strikes() { return nil }
     case .setVolume(let user, let changes): return changed(changes, of: user)
+    case .confirm: if canary == .dropConfirm, strikes() { return nil }
     case .stopMeasuring, .hideRecording: break
     }
     return order

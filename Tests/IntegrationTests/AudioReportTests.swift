@@ -72,7 +72,7 @@ struct AudioReportTests {
             "pid": .integer(Int64(program.pid)), "startTime": .integer(Int64(startTime)),
             "claimed": false, "running": true, "muted": false, "silent": false, "memory": 0,
           ]
-        ],
+        ], "confirmed": 0,
       ])
     #expect(answer.errorName == nil)
     #expect(try audio(daemon) == [])
@@ -188,5 +188,15 @@ struct AudioReportTests {
     #expect(try second.nextMute()?["muted"] == false)
     let third = try TestAgent(daemon)
     #expect(try third.nextMute()?["muted"] == false)
+    guard case .integer(let number)? = try third.nextOrder("confirm") else {
+      Issue.record("the order to confirm has no number")
+      return
+    }
+    try third.reportAudio([third.stream(7, of: program.pid)], confirmed: Int(number))
+    // The fourth agent has nothing to unmute, so the order to mute it again comes first.
+    let fourth = try TestAgent(daemon)
+    try fourth.reportAudio([fourth.stream(7, of: program.pid)])
+    try daemon.sendToBackground(first)
+    #expect(try fourth.nextMute()?["muted"] == true)
   }
 }

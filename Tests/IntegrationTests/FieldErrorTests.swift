@@ -193,6 +193,7 @@ struct FieldErrorTests {
       one("windows[0].applicationId", [long], "ReportTooLarge"),
     ],
     "Session.ReportAudio": [
+      one("confirmed", [-1, .integer(.min)], "InvalidParameter"),
       one("server.path", [long], "ReportTooLarge"),
       one("server.generation", [-1, .integer(.min)], "InvalidParameter"),
       one("streams[0].id", [-1, .integer(.min)], "InvalidParameter"),
@@ -266,6 +267,7 @@ struct FieldErrorTests {
       [
         "attachment": .integer(Int64(agent.attachment)),
         "server": ["path": "/a", "generation": 1, "managesRoles": false], "streams": [],
+        "confirmed": 0,
       ]
     case "Session.ReportPlayers":
       ["attachment": .integer(Int64(agent.attachment)), "players": []]

@@ -131,7 +131,7 @@ struct RecordingNoticeTests {
       guard case .audio(let effect) = $0 else { return nil }
       return switch effect {
       case .showRecording, .hideRecording: effect
-      case .mute, .unmute, .measure, .stopMeasuring, .setVolume: nil
+      case .mute, .unmute, .measure, .stopMeasuring, .setVolume, .confirm: nil
       }
     }
   }

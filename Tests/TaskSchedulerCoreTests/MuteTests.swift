@@ -8,6 +8,13 @@ extension World {
   fileprivate var mutedStreams: [UInt64] {
     streams.filter(\.isMuted).map(\.id.index)
   }
+
+  /// Ends the connection to the agent. The next agent has carried out no orders yet.
+  fileprivate mutating func loseAgent() {
+    muting = .never
+    confirmed = 0
+    feed(.session(.audioLost(user)))
+  }
 }
 
 private func stream(_ index: UInt64, server: UInt64 = 1) -> AudioStreamID {
@@ -192,9 +199,7 @@ struct MuteTests {
   func repeatedMute() {
     var (world, id) = player()
     world.sendAway(mail)
-    world.muting = .never
-    // When the agent stops, it ends all mutes.
-    world.feed(.session(.audioLost(user)))
+    world.loseAgent()
     world.streams[0].isMuted = false
     world.feed(world.audioReport)
     world.activate(mail)
@@ -215,13 +220,11 @@ struct MuteTests {
     var (world, id) = player()
     let memory = world.memory(of: id)
     world.sendAway(mail)
-    world.muting = .never
-    // When the agent stops, it ends all mutes. The next agent receives the order to mute.
-    world.feed(.session(.audioLost(user)))
+    world.loseAgent()
     world.streams[0].isMuted = false
     world.feed(.process(.leaderExited(id, .exited(code: 0))))
     world.feed(world.audioReport)
-    // The agent mutes the stream, which ends before the order to unmute it.
+    // The next agent repeats the mute. The stream ends before the order to unmute it.
     world.streams = []
     world.feed(world.audioReport)
     world.muting = .atOnce
@@ -230,19 +233,7 @@ struct MuteTests {
     #expect(world.mutedStreams == [])
   }
 
-  @Test("The daemon forgets the mute of a stream that the user has unmuted")
-  func unmutedByTheUser() {
-    var (world, _) = player()
-    world.sendAway(mail)
-    world.streams[0].isMuted = false
-    world.feed(world.audioReport)
-    world.muting = .never
-    world.activate(mail)
-    world.feed(world.audioReport)
-    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
-  }
-
-  @Test("A report that is older than the order to mute does not confirm the end of the mute")
+  @Test("A report of an unmuted stream confirms the end of the mute only if the agent says so")
   func oldReport() {
     var (world, id) = player()
     world.muting = .never
@@ -254,8 +245,36 @@ struct MuteTests {
     world.feed(world.audioReport)
     world.streams[0].isMuted = false
     world.feed(world.audioReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
+    world.feed(world.confirmingReport)
     #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
     #expect(world.state(id) == .active)
+  }
+
+  @Test("The confirmed end of an earlier mute does not confirm the end of a later one")
+  func mutedTwice() {
+    var (world, id) = player()
+    world.sendAway(mail)
+    // The agent carries out the orders to unmute, to mute and to unmute one after the other.
+    world.muting = .never
+    world.activate(mail)
+    let first = world.scheduler.lastConfirm(of: user)
+    world.suspending = .failing
+    world.sendAway(mail)
+    world.advance(by: .milliseconds(100))
+    #expect(world.muteOrders.suffix(2) == [.mute(user, [stream(1)]), .unmute(user, [stream(1)])])
+    world.streams[0].isMuted = false
+    world.confirmed = first
+    world.feed(world.audioReport)
+    world.streams[0].isMuted = true
+    world.feed(world.audioReport)
+    // The server ends before the last order reaches it, so it remembers the mute.
+    world.streams = []
+    world.feed(world.audioReport)
+    world.muting = .atOnce
+    world.beginStream(id, isMuted: true)
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [])
   }
 
   @Test("If the server also mutes a new stream of another program, the daemon unmutes that stream")
@@ -291,7 +310,7 @@ struct MuteTests {
     try world.crash()
     #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
     world.streams[0].isMuted = false
-    world.feed(world.audioReport)
+    world.feed(world.confirmingReport)
     #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
     #expect(world.status(id)?.audio == AudioUse(isAudible: true))
   }

@@ -259,7 +259,9 @@ struct RandomWalk {
           volume: pick([0, 6553, 13107, 65536]), isRunning: pick([true, true, false]),
           isMuted: pick([true, false, false])))
     }
-    return AudioSnapshot(streams, managesRoles: pick([true, false, false]))
+    return AudioSnapshot(
+      streams, managesRoles: pick([true, false, false]),
+      confirmed: streams.count == 1 ? 0 : world.scheduler.lastConfirm(of: mail.owner))
   }
 
   private mutating func switcherEvent() -> SwitcherEvent {

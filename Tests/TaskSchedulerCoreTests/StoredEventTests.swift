@@ -26,7 +26,7 @@ extension Event {
               isMuted: true),
             AudioStream(
               AudioStreamID(server: 0, .recording, index: 2), of: nil, isRunning: false),
-          ], managesRoles: true))), .session(.audioLost(mail.owner)),
+          ], managesRoles: true, confirmed: .max))), .session(.audioLost(mail.owner)),
     .session(.recordingChosen(mail)), .session(.players(mail.owner, [instance, InstanceID(.max)])),
     .session(.playerCalled(mail.owner, instance, .read)),
     .session(.remoteCommand(mail.owner, .seek(.seconds(-10)))),

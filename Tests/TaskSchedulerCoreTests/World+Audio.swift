@@ -4,7 +4,18 @@
 extension World {
   /// The report of all streams.
   var audioReport: Event {
-    .session(.audio(mail.owner, AudioSnapshot(streams, managesRoles: serverManagesRoles)))
+    .session(
+      .audio(
+        mail.owner,
+        AudioSnapshot(streams, managesRoles: serverManagesRoles, confirmed: confirmed)))
+  }
+
+  /// A report of all streams that confirms all orders.
+  var confirmingReport: Event {
+    mutating get {
+      confirmed = scheduler.lastConfirm(of: mail.owner)
+      return audioReport
+    }
   }
 
   /// The orders to mute and unmute since the last ``forget()``.
@@ -13,7 +24,7 @@ extension World {
       guard case .audio(let effect) = $0 else { return nil }
       return switch effect {
       case .mute, .unmute: effect
-      case .measure, .stopMeasuring, .showRecording, .hideRecording, .setVolume: nil
+      case .measure, .stopMeasuring, .showRecording, .hideRecording, .setVolume, .confirm: nil
       }
     }
   }
@@ -81,6 +92,12 @@ extension World {
     for index in streams.indices where ids.contains(streams[index].id) {
       streams[index].isMuted = isMuted
     }
+    return audioReport
+  }
+
+  mutating func confirm(_ number: UInt64, of user: UserID) -> Event? {
+    guard muting == .atOnce, user == mail.owner else { return nil }
+    confirmed = number
     return audioReport
   }
 

@@ -25,6 +25,8 @@ struct World {
   /// Whether the session agent carries out orders to change mutes or volumes. The agent reports the
   /// streams after each change.
   var muting = Answer.atOnce
+  /// The number of the last order to confirm all earlier orders that the agent has carried out.
+  var confirmed: UInt64 = 0
   /// The streams of the audio server of the user 1000.
   var streams: [AudioStream] = []
   /// Whether the audio server itself lowers and pauses streams by their roles.
@@ -105,6 +107,7 @@ struct World {
     case .audio(.mute(_, let ids)): return setMuted(ids, true)
     case .audio(.unmute(_, let ids)): return setMuted(ids, false)
     case .audio(.setVolume(_, let changes)): return setVolumes(changes)
+    case .audio(.confirm(let user, let number)): return confirm(number, of: user)
     case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       return nil
     case .location(.store(let id, _, _)):

@@ -42,6 +42,7 @@ struct DaemonLinkTests {
         reported.append("volumes \(order.changes.map { [$0.stream, $0.from, $0.to] })")
       case .order(.measure(let order)):
         reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
+      case .order(.confirm): reported.append("confirm")
       case .order(.command(let order)): reported.append("\(order.player) \(order.command)")
       case .order(.player(let player)): reported.append("player \(player.application ?? "none")")
       case .order(.location(let order)):
@@ -119,10 +120,10 @@ struct DaemonLinkTests {
       process: ProcessIdentity(pid: 10, startTime: 7), isClaimed: true, isRunning: true,
       isMuted: false)
     let server = AudioServer(path: "/run/user/1/pulse/native", generation: 9, managesRoles: true)
-    scene.link?.update(AudioStreams(server: server, streams: [stream]))
+    scene.link?.update(AudioStreams(server: server, streams: [stream]), isSettled: true)
     try scene.wait("a report of the stream") { scene.daemon?.audioReports.count == 1 }
     let report = try #require(scene.daemon?.audioReports.first)
-    #expect(report.attachment == 1)
+    #expect(report.attachment == 1 && report.confirmed == 0)
     #expect(report.server == .init(path: server.path, generation: 9, managesRoles: true))
     #expect(
       report.streams == [
@@ -145,6 +146,37 @@ struct DaemonLinkTests {
     }
     try scene.startDaemon()
     try scene.wait("the stream is reported again") { scene.daemon?.audioReports.count == 1 }
+  }
+
+  @Test("A report confirms the orders only if the audio server had carried them out")
+  func confirm() throws {
+    let scene = try Scene()
+    let audio = AudioStreams(
+      server: AudioServer(path: "/run/user/1/pulse/native", generation: 9), streams: [])
+    scene.link?.update(audio, isSettled: true)
+    try scene.wait("the first report") { scene.daemon?.audioReports.count == 1 }
+    scene.daemon?.order(.init(confirm: 5))
+    try scene.wait("the order arrives") { scene.reported.last == "confirm" }
+    scene.link?.update(AudioStreams(), isSettled: false)
+    try scene.wait("a report that confirms nothing") {
+      scene.daemon?.audioReports.map(\.confirmed) == [0, 0]
+    }
+    scene.link?.update(AudioStreams(), isSettled: true)
+    try scene.wait("the same streams, with the confirmation") {
+      scene.daemon?.audioReports.map(\.confirmed) == [0, 0, 5]
+    }
+    scene.link?.update(audio, isSettled: false)
+    try scene.wait("the orders stay confirmed") {
+      scene.daemon?.audioReports.map(\.confirmed) == [0, 0, 5, 5]
+    }
+    scene.daemon = nil
+    try scene.wait("the attachment ends") {
+      scene.reported.last?.hasPrefix("unreachable") == true
+    }
+    try scene.startDaemon()
+    try scene.wait("the next daemon knows of no confirmation") {
+      scene.daemon?.audioReports.map(\.confirmed) == [0]
+    }
   }
 
   @Test("After each attachment, the agent reports all media players, and calls only after them")

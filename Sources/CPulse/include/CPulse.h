@@ -43,6 +43,8 @@ typedef struct {
   bool is_muted;
   // Whether the volume is above zero. True for a stream without a volume.
   bool is_loud;
+  // Whether cpulse_set_volume can change the volume.
+  bool has_settable_volume;
   // Whether the stream is connected to a device.
   bool has_device;
   // The process that holds the stream; 0 if the server does not know it.
@@ -83,9 +85,10 @@ uint32_t cpulse_cookie(const cpulse *pulse);
 // cpulse_is_stale returns true, and the next list has the new answer.
 bool cpulse_manages_roles(const cpulse *pulse);
 
-// Whether something has changed since the last list was begun. False while a list is being read.
+// Whether the server has reported a change or received an order since the last list was begun.
+// False while a list is being read.
 bool cpulse_is_stale(const cpulse *pulse);
-// Begins to read the list again, if it is not being read.
+// Begins to read the list again. If it is being read, cpulse_is_stale returns true after that.
 void cpulse_refresh(cpulse *pulse);
 // Returns true once after each list that was read completely.
 bool cpulse_take_listed(cpulse *pulse);

@@ -114,10 +114,17 @@ public struct AudioSnapshot: Equatable, Sendable {
   /// Whether the server itself lowers or pauses streams by their roles. If so, the scheduler leaves
   /// this to the server.
   public var managesRoles: Bool
+  /// The number of the newest ``AudioEffect/confirm(_:_:)`` that the agent has confirmed: the
+  /// server had carried out all earlier orders when it listed the streams. 0 if the agent has
+  /// confirmed none.
+  public var confirmed: UInt64
 
-  public init(_ streams: [AudioStream] = [], managesRoles: Bool = false) {
+  public init(
+    _ streams: [AudioStream] = [], managesRoles: Bool = false, confirmed: UInt64 = 0
+  ) {
     self.streams = streams
     self.managesRoles = managesRoles
+    self.confirmed = confirmed
   }
 }
 

@@ -8,15 +8,16 @@
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended or interrupted. `restoring` lists the streams that must be
-// unmuted. A stream leaves `restoring` only after one report has shown the stream muted and a later
-// report has shown it unmuted. Before that, a report that shows the stream unmuted may be older
-// than the order to mute it. For each stream, a report contains the number of the entry in which
-// the server remembers the mute (`AudioStream.memory`). After the daemon has muted a stream of an
-// entry, it unmutes each new stream of the same entry that begins muted.
+// unmuted. After each turn with orders to an agent, the scheduler asks the agent to confirm them
+// (`AudioEffect.confirm`). A stream leaves `restoring` only when a report confirms all orders. A
+// report that merely shows the stream unmuted may be older than the order to mute it. For each
+// stream, a report contains the number of the entry in which the server remembers the mute
+// (`AudioStream.memory`). After the daemon has muted a stream of an entry, it unmutes each new
+// stream of the same entry that begins muted.
 //
 // Why this is right: the lists follow from the events in the event log, so a new daemon has the
-// same lists. A new agent receives both lists again. Muting or unmuting a stream twice does no
-// harm.
+// same lists. A new agent has confirmed nothing, and receives both lists again. Muting or unmuting
+// a stream twice does no harm.
 
 /// The audio of one instance, as a session agent reports it.
 struct InstanceAudio: Equatable, Sendable {
@@ -28,9 +29,6 @@ struct InstanceAudio: Equatable, Sendable {
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
-  /// The streams in ``muted`` or ``restoring`` for which the next report may still show the state
-  /// from before the order to mute them. They are ordered by their ids.
-  private(set) var unseen: [AudioStreamID] = []
   /// The streams whose mute or volume the daemon has changed, with the numbers of their entries
   /// (``AudioStream/memory``).
   private(set) var memories: [AudioStreamID: UInt32] = [:]
@@ -68,21 +66,21 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
+  /// - Parameter isConfirmed: Whether the report confirms all orders.
   /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
   ///   streams that have now ended. The keys are the numbers of the entries
   ///   (``AudioStream/memory``).
   mutating func take(
-    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], isConfirmed: Bool
   ) -> [UInt32: RememberedAudio] {
     // A stream that begins to play may be loud, so it ends the silence.
     let audible = Set(streams.lazy.filter(\.isAudible).map(\.id))
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    unseen.removeAll { all[$0]?.isMuted != false }
     muted.removeAll { all[$0] == nil }
-    restoring.removeAll { all[$0]?.isMuted != true && !unseen.contains($0) }
-    ducking.take(all)
+    restoring.removeAll { isConfirmed || all[$0] == nil }
+    ducking.take(all, isConfirmed: isConfirmed)
     updateMemories()
     return ended
   }
@@ -131,15 +129,6 @@ struct InstanceAudio: Equatable, Sendable {
     silence = AudioSilence()
   }
 
-  /// Prepares for the next agent, because the connection to an agent has ended.
-  ///
-  /// When an agent stops, it ends all mutes and restores all volumes, and the next agent receives
-  /// the orders again. The first report of the next agent may be older than these orders.
-  mutating func loseAgent() {
-    unseen = Set(unseen).union(muted).sorted()
-    ducking.loseAgent()
-  }
-
   mutating func setGrace(until end: Instant?) { graceEnds = end }
 
   /// Adds streams to ``muted``: those that are audible, and those whose mute the daemon is ending.
@@ -148,7 +137,6 @@ struct InstanceAudio: Equatable, Sendable {
     let audible = streams.lazy.filter(\.isAudible).map(\.id)
     let fresh = Set(audible).union(restoring).subtracting(muted).sorted()
     if fresh.isEmpty { return [] }
-    unseen = (unseen + audible.filter { !unseen.contains($0) }).sorted()
     muted = (muted + fresh).sorted()
     restoring = []
     updateMemories()
@@ -166,14 +154,9 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Adds streams that must be unmuted or whose volume must be restored. Until now, these streams
   /// belonged to no instance.
-  mutating func adopt(restoring mutes: [AudioStreamID: ReturnedMute], raising: [ReturnedVolume]) {
-    for (id, mute) in mutes where !changed.contains(id) {
-      restoring.append(id)
-      if !mute.isSeen { unseen.append(id) }
-    }
-    restoring.sort()
-    unseen.sort()
-    for volume in raising { ducking.addRaising(volume) }
+  mutating func adopt(restoring mutes: [AudioStreamID], raising: [AudioVolumeChange]) {
+    restoring = (restoring + mutes.filter { !changed.contains($0) }).sorted()
+    for change in raising { ducking.addRaising(change) }
     updateMemories()
   }
 
@@ -275,6 +258,9 @@ public enum AudioEffect: Equatable, Sendable {
   /// Measure whether the streams play only silence.
   case measure(UserID, [AudioStreamID])
   case stopMeasuring(UserID, [AudioStreamID])
+  /// Confirm that the audio server has carried out all orders so far that mute, unmute or set
+  /// volumes. The number goes into ``AudioSnapshot/confirmed``.
+  case confirm(UserID, UInt64)
   /// Show the user that an instance records in the background.
   case showRecording(RecordingNotice)
   case hideRecording(InstanceID, ApplicationKey)

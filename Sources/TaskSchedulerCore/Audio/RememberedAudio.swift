@@ -1,18 +1,8 @@
-/// A mute that the daemon must end, on a stream that belongs to no running instance.
-struct ReturnedMute: Equatable, Sendable {
-  /// The number of the entry in which the server remembers the stream (``AudioStream/memory``).
-  var memory: UInt32
-  /// Whether a report has shown the stream muted.
-  var isSeen: Bool
-}
-
 /// A lowered volume that the daemon must restore, on a stream that belongs to no running instance.
 struct ReturnedVolume: Equatable, Sendable {
   /// The number of the entry in which the server remembers the stream (``AudioStream/memory``).
   var memory: UInt32
   var change: AudioVolumeChange
-  /// Whether a report has shown the lowered volume.
-  var isSeen: Bool
 }
 
 /// The mute and the volume that the daemon has set on a stream. The audio server remembers them for

@@ -168,7 +168,7 @@ extension Instance {
       mustBeLow
       ? audio?.lower(audible, to: turn.policy.duckLevel) : audio?.ducking.raise()
     guard let changes, !changes.isEmpty else { return }
-    turn.emit(.audio(.setVolume(application.owner, changes)))
+    turn.order(.setVolume(application.owner, changes), of: application.owner)
     if before.lowered.isEmpty != (audio?.ducking.lowered.isEmpty ?? true) {
       record(.audioDucked(mustBeLow), in: &turn)
     }

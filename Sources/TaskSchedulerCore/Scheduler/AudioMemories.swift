@@ -17,8 +17,8 @@ extension Scheduler {
         held[memory, default: RememberedAudio()].add(audio)
       }
     }
-    for mute in (sessions.audio[user]?.restoring ?? [:]).values where mute.memory != 0 {
-      held[mute.memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
+    for memory in (sessions.audio[user]?.restoring ?? [:]).values where memory != 0 {
+      held[memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
     }
     for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sortedByKey
     where returned.memory != 0 {
@@ -42,27 +42,20 @@ extension Scheduler {
   }
 
   /// Updates ``SessionAudio/restoring`` and ``SessionAudio/raising`` from a report of all streams.
-  /// Removes the streams that the agent has restored, and the streams that have ended.
-  mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
-    for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
-      switch all[id]?.isMuted {
-      case nil:
-        sessions.audio[user]?.restoring[id] = nil
-        remember([mute.memory: RememberedAudio(isMuted: true)], of: user)
-      case true?: sessions.audio[user]?.restoring[id]?.isSeen = true
-      case false?: if mute.isSeen { sessions.audio[user]?.restoring[id] = nil }
-      }
+  /// Removes the streams that have ended, and the others if the report confirms all orders.
+  mutating func takeRestored(
+    _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
+  ) {
+    for (id, memory) in sessions.audio[user]?.restoring ?? [:] where isConfirmed || all[id] == nil {
+      sessions.audio[user]?.restoring[id] = nil
+      if all[id] == nil { remember([memory: RememberedAudio(isMuted: true)], of: user) }
     }
     let raising = sessions.audio[user]?.raising ?? [:]
-    for (id, returned) in raising.sortedByKey {
-      if let volume = all[id]?.volume {
-        let isLow = AudioVolumeChange.isSame(volume, returned.change.from)
-        if isLow { sessions.audio[user]?.raising[id]?.isSeen = true }
-        if isLow || !returned.isSeen { continue }
-      } else {
+    for (id, returned) in raising.sortedByKey where isConfirmed || all[id] == nil {
+      sessions.audio[user]?.raising[id] = nil
+      if all[id] == nil {
         remember([returned.memory: RememberedAudio(volume: returned.change)], of: user)
       }
-      sessions.audio[user]?.raising[id] = nil
     }
   }
 
@@ -113,15 +106,14 @@ extension Scheduler {
     _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
   ) {
     if remembered.isMuted, stream.isMuted {
-      sessions.audio[user]?.restoring[stream.id] = ReturnedMute(
-        memory: stream.memory, isSeen: true)
-      turn.emit(.audio(.unmute(user, [stream.id])))
+      sessions.audio[user]?.restoring[stream.id] = stream.memory
+      turn.order(.unmute(user, [stream.id]), of: user)
     }
     if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
       let change = AudioVolumeChange(stream.id, from: volume.from, to: volume.to)
       sessions.audio[user]?.raising[stream.id] = ReturnedVolume(
-        memory: stream.memory, change: change, isSeen: true)
-      turn.emit(.audio(.setVolume(user, [change])))
+        memory: stream.memory, change: change)
+      turn.order(.setVolume(user, [change]), of: user)
     }
   }
 }
@@ -135,6 +127,8 @@ extension Instance {
     guard var next = audio else { return }
     let isUnmuted = next.restore(stream, remembered)
     audio = next
-    if isUnmuted, !mustBeMuted { turn.emit(.audio(.unmute(application.owner, [stream.id]))) }
+    if isUnmuted, !mustBeMuted {
+      turn.order(.unmute(application.owner, [stream.id]), of: application.owner)
+    }
   }
 }

@@ -19,10 +19,11 @@ extension Scheduler {
       own[id, default: []].append(stream)
     }
     var remembered = heldMemories(of: user)
-    takeRestored(all, of: user)
+    let isConfirmed = snapshot.confirmed >= lastConfirm(of: user)
+    takeRestored(all, isConfirmed: isConfirmed, of: user)
     var again: Set<InstanceID> = []
     for id in Set(instancesWithAudio(of: user)).union(own.keys).sorted() {
-      if take(own[id] ?? [], all, of: id, in: &turn) { again.insert(id) }
+      if take(own[id] ?? [], all, isConfirmed: isConfirmed, of: id, in: &turn) { again.insert(id) }
     }
     for (memory, audio) in sessions.audio[user]?.remembered ?? [:] {
       remembered[memory, default: RememberedAudio()].add(audio)
@@ -36,14 +37,16 @@ extension Scheduler {
   /// Takes the streams of an instance. Returns whether the instance is interrupted, but has begun
   /// to play again.
   private mutating func take(
-    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], of id: InstanceID,
-    in turn: inout Turn
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], isConfirmed: Bool,
+    of id: InstanceID, in turn: inout Turn
   ) -> Bool {
     guard let user = instances.boxes[id]?.value.application.owner else { return false }
     var ended: [UInt32: RememberedAudio] = [:]
     adopt(own, by: id, of: user, in: &turn)
     let before = instances.boxes[id]?.value.audio
-    updateInstance(id, in: &turn) { ended = $0.takeAudio(own, all, in: &$1) }
+    updateInstance(id, in: &turn) {
+      ended = $0.takeAudio(own, all, isConfirmed: isConfirmed, in: &$1)
+    }
     remember(ended, of: user)
     let audio = instances.boxes[id]?.value.audio
     if audio?.isAudible ?? false != before?.isAudible ?? false {
@@ -66,8 +69,8 @@ extension Scheduler {
     guard let audio = sessions.audio[user], !audio.restoring.isEmpty || !audio.raising.isEmpty
     else { return }
     let ids = Set(own.map(\.id))
-    let restoring = audio.restoring.filter { ids.contains($0.key) }
-    let raising = own.compactMap { audio.raising[$0.id] }
+    let restoring = audio.restoring.keys.filter { ids.contains($0) }
+    let raising = own.compactMap { audio.raising[$0.id]?.change }
     if restoring.isEmpty, raising.isEmpty { return }
     for id in ids {
       sessions.audio[user]?.restoring[id] = nil
@@ -87,9 +90,6 @@ extension Scheduler {
   }
 
   mutating func loseAudio(of user: UserID, in turn: inout Turn) {
-    for id in instancesWithAudio(of: user).sorted() {
-      updateInstance(id, in: &turn) { instance, _ in instance.audio?.loseAgent() }
-    }
     if sessions.audio[user]?.agent == .attached {
       sessions.audio[user]?.agent = .lost(at: turn.instant)
       sessions.audio[user]?.players.isStale = true
@@ -134,19 +134,29 @@ extension Scheduler {
     if let returned = instance.audio?.ducking.returned, !returned.isEmpty {
       for change in returned {
         sessions.audio[owner, default: SessionAudio()].raising[change.stream] = ReturnedVolume(
-          memory: instance.audio?.memories[change.stream] ?? 0, change: change,
-          isSeen: instance.audio?.ducking.unseen.contains(change.stream) == false)
+          memory: instance.audio?.memories[change.stream] ?? 0, change: change)
       }
-      turn.emit(.audio(.setVolume(owner, returned)))
+      turn.order(.setVolume(owner, returned), of: owner)
     }
     guard let changed = instance.audio?.changed, !changed.isEmpty else { return }
     for id in changed {
-      sessions.audio[owner, default: SessionAudio()].restoring[id] = ReturnedMute(
-        memory: instance.audio?.memories[id] ?? 0,
-        isSeen: instance.audio?.unseen.contains(id) == false)
+      sessions.audio[owner, default: SessionAudio()].restoring[id] =
+        instance.audio?.memories[id] ?? 0
     }
-    turn.emit(.audio(.unmute(owner, changed)))
+    turn.order(.unmute(owner, changed), of: owner)
   }
+
+  /// Asks the agents that receive orders in this turn to confirm them.
+  mutating func confirmAudioOrders(in turn: inout Turn) {
+    for user in turn.confirmers.sorted() {
+      sessions.confirmsLast[user, default: 0] += 1
+      turn.emit(.audio(.confirm(user, lastConfirm(of: user))))
+    }
+  }
+
+  /// The number of the last request to the agent of a user to confirm all orders; 0 if there was
+  /// none. A new agent must receive this request again, after ``audioOrders(for:)``.
+  public func lastConfirm(of user: UserID) -> UInt64 { sessions.confirmsLast[user] ?? 0 }
 
   mutating func recordingChosen(_ key: ApplicationKey, in turn: inout Turn) {
     // The instance may have ended since the user saw the notice.
@@ -269,11 +279,11 @@ extension Instance {
     if mustBeMuted {
       let streams = audio?.mute() ?? []
       if !streams.isEmpty {
-        turn.emit(.audio(.mute(owner, streams)))
+        turn.order(.mute(owner, streams), of: owner)
         record(.audioMuted(true), in: &turn)
       }
     } else if let streams = audio?.unmute(), !streams.isEmpty {
-      turn.emit(.audio(.unmute(owner, streams)))
+      turn.order(.unmute(owner, streams), of: owner)
       record(.audioMuted(false), in: &turn)
     }
   }
@@ -290,15 +300,17 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
+  /// - Parameter isConfirmed: Whether the report confirms all orders.
   /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
   ///   streams that have now ended. The keys are the numbers of the entries
   ///   (``AudioStream/memory``).
   fileprivate mutating func takeAudio(
-    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], isConfirmed: Bool,
+    in turn: inout Turn
   ) -> [UInt32: RememberedAudio] {
     var next = audio ?? InstanceAudio()
     let before = next
-    let ended = next.take(own, all)
+    let ended = next.take(own, all, isConfirmed: isConfirmed)
     setGrace(of: &next, before: before, in: turn)
     changeAudio(in: &turn) { $0.audio = next }
     if next.ducking.lowered.isEmpty, !before.ducking.lowered.isEmpty {

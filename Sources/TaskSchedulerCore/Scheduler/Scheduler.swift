@@ -67,6 +67,7 @@ public struct Scheduler: Sendable {
     case .location(let event): handle(event, in: &turn)
     }
     updateLocationNeeds(in: &turn)
+    confirmAudioOrders(in: &turn)
     return turn.takeEffects()
   }
 

@@ -8,6 +8,8 @@ struct Turn {
   /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?
   var effects: [Effect] = []
+  /// The users whose agents must confirm the orders of this turn.
+  private(set) var confirmers: Set<UserID> = []
   /// Effects that the daemon carries out after all other effects of the turn.
   private var effectsLast: [Effect] = []
 
@@ -25,6 +27,12 @@ struct Turn {
 
   mutating func emit(_ effect: Effect) {
     effects.append(effect)
+  }
+
+  /// Emits an order that mutes, unmutes or sets volumes, and that the agent must confirm.
+  mutating func order(_ order: AudioEffect, of user: UserID) {
+    effects.append(.audio(order))
+    confirmers.insert(user)
   }
 
   mutating func emitLast(_ effect: Effect) {

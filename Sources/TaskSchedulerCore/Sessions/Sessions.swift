@@ -6,6 +6,9 @@ struct Sessions: Equatable, Sendable {
   /// The audio servers and the media players, by user. An entry exists while the scheduler must
   /// remember something about them.
   var audio: [UserID: SessionAudio] = [:]
+  /// The number of the last ``AudioEffect/confirm(_:_:)`` of each user. The scheduler keeps the
+  /// numbers, so that it uses none twice.
+  var confirmsLast: [UserID: UInt64] = [:]
   var locks: [SeatID: SeatLock] = [:]
 
   /// Whether the screen of a seat, or of the session that contains the seat, is locked.
@@ -48,8 +51,9 @@ enum SessionAgent: Equatable, Sendable {
 struct SessionAudio: Equatable, Sendable {
   /// The agent that reports the streams; nil if nothing is known about the streams.
   var agent: SessionAgent?
-  /// The streams that must be unmuted and belong to no running instance.
-  var restoring: [AudioStreamID: ReturnedMute] = [:]
+  /// The streams that must be unmuted and belong to no running instance. The values are the numbers
+  /// of the entries in which the server remembers the streams (``AudioStream/memory``).
+  var restoring: [AudioStreamID: UInt32] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
   /// The mutes and volumes that the server still remembers, because the daemon ordered them for

@@ -1,6 +1,6 @@
 extension AudioSnapshot: StoredByForm {
   package static let form = Form(
-    AudioSnapshot.init(_:managesRoles:), \.streams, \.managesRoles)
+    AudioSnapshot.init(_:managesRoles:confirmed:), \.streams, \.managesRoles, \.confirmed)
 }
 
 extension AudioStream: StoredByForm {
@@ -24,7 +24,7 @@ extension AudioVolumeChange: StoredByForm {
 
 extension AudioDucking: StoredByForm {
   static let form = Form(
-    AudioDucking.init(lowered:raising:unseen:left:), \.lowered, \.raising, \.unseen, \.left)
+    AudioDucking.init(lowered:raising:left:), \.lowered, \.raising, \.left)
 }
 
 extension AudioSession: StoredByForm {
@@ -44,12 +44,7 @@ extension ActiveAudioSession: StoredByForm {
 }
 
 extension ReturnedVolume: StoredByForm {
-  static let form = Form(
-    ReturnedVolume.init(memory:change:isSeen:), \.memory, \.change, \.isSeen)
-}
-
-extension ReturnedMute: StoredByForm {
-  static let form = Form(ReturnedMute.init(memory:isSeen:), \.memory, \.isSeen)
+  static let form = Form(ReturnedVolume.init(memory:change:), \.memory, \.change)
 }
 
 extension RememberedAudio: StoredByForm {
@@ -59,10 +54,10 @@ extension RememberedAudio: StoredByForm {
 extension InstanceAudio: StoredByForm {
   static let form = Form(
     InstanceAudio.init(
-      streams:graceEnds:muted:restoring:unseen:memories:silence:noticedAt:ducking:declared:
-        interrupted:isInCall:),
-    \.streams, \.graceEnds, \.muted, \.restoring, \.unseen, \.memories, \.silence, \.noticedAt,
-    \.ducking, \.declared, \.interrupted, \.isInCall)
+      streams:graceEnds:muted:restoring:memories:silence:noticedAt:ducking:declared:interrupted:
+        isInCall:),
+    \.streams, \.graceEnds, \.muted, \.restoring, \.memories, \.silence, \.noticedAt, \.ducking,
+    \.declared, \.interrupted, \.isInCall)
 }
 
 extension RecordingNotice: StoredByForm {
@@ -88,6 +83,7 @@ extension AudioEffect: StoredByCases {
     Case("mute", Self.mute), Case("unmute", Self.unmute), Case("measure", Self.measure),
     Case("stopMeasuring", Self.stopMeasuring), Case("showRecording", Self.showRecording),
     Case("hideRecording", Self.hideRecording), Case("setVolume", Self.setVolume),
+    Case("confirm", Self.confirm),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -99,6 +95,7 @@ extension AudioEffect: StoredByCases {
     case .showRecording(let a): writer.write(case: 4, a)
     case .hideRecording(let a, let b): writer.write(case: 5, a, b)
     case .setVolume(let a, let b): writer.write(case: 6, a, b)
+    case .confirm(let a, let b): writer.write(case: 7, a, b)
     }
   }
 }

@@ -44,7 +44,8 @@ extension ReportedWindow: StoredByForm {
 }
 
 extension Sessions: StoredByForm {
-  static let form = Form(Sessions.init(agents:audio:locks:), \.agents, \.audio, \.locks)
+  static let form = Form(
+    Sessions.init(agents:audio:confirmsLast:locks:), \.agents, \.audio, \.confirmsLast, \.locks)
 }
 
 extension SessionAgent: StoredByCases {

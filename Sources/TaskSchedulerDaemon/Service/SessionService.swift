@@ -104,9 +104,13 @@ final class SessionService: SessionInterface.Implementation {
       throw ParameterError(
         parameter: "streams[\(index)].id", problem: "another stream of this direction has this id")
     }
+    guard let confirmed = UInt64(exactly: input.confirmed) else {
+      throw ParameterError(parameter: "confirmed", problem: "it must not be negative")
+    }
     let user = try user(input.attachment, connection)
     agents.audio.report(
-      streams, of: server, managesRoles: input.server?.managesRoles ?? false, uid: user.uid)
+      streams, of: server, managesRoles: input.server?.managesRoles ?? false,
+      confirmed: confirmed, uid: user.uid)
     connection.reply(NoFields())
   }
 

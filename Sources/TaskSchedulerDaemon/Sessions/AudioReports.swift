@@ -64,15 +64,17 @@ final class AudioReports {
 
   /// Handles a report of all streams of a user's audio server.
   ///
-  /// - Parameter managesRoles: Whether the server itself lowers or pauses streams, according to
-  ///   their roles.
+  /// - Parameters:
+  ///   - managesRoles: Whether the server itself lowers or pauses streams, according to their
+  ///     roles.
+  ///   - confirmed: The number of the last order `confirm` that the agent has carried out.
   func report(
     _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool,
-    uid: UInt32
+    confirmed: UInt64, uid: UInt32
   ) {
     let session = sessions[uid] ?? ReportedAudio()
     sessions[uid] = session
-    session.take(streams, of: server, managesRoles: managesRoles)
+    session.take(streams, of: server, managesRoles: managesRoles, confirmed: confirmed)
     resolve(session, of: uid, atOnce: true)
   }
 
@@ -157,6 +159,7 @@ final class ReportedAudio {
   private(set) var hasReport = false
   private(set) var server: ReportedAudioServer?
   private var managesRoles = false
+  private var confirmed: UInt64 = 0
   private var streams: [ReportedAudioStream] = []
   /// The processes of the last report, and their instances.
   var processes = ReportedProcesses()
@@ -174,11 +177,13 @@ final class ReportedAudio {
   var last: AudioSnapshot?
 
   func take(
-    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool
+    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool,
+    confirmed: UInt64
   ) {
     if self.server != server { proofs = [:] }
     self.server = server
     self.managesRoles = managesRoles
+    self.confirmed = confirmed
     self.streams = streams
     hasReport = true
     let reported = Set(streams.map(\.process))
@@ -218,7 +223,7 @@ final class ReportedAudio {
   /// Returns the streams with their instances. If a client has claimed the pid, and the process is
   /// not known to be connected to the server, the stream belongs to no instance.
   func snapshot() -> AudioSnapshot {
-    guard let server else { return AudioSnapshot() }
+    guard let server else { return AudioSnapshot(confirmed: confirmed) }
     return AudioSnapshot(
       streams.map { stream in
         var isProven = !stream.isClaimed
@@ -227,6 +232,6 @@ final class ReportedAudio {
           stream.id(of: server), of: isProven ? processes.instance(of: stream.process) : nil,
           role: stream.role, volume: stream.volume, isRunning: stream.isRunning,
           isMuted: stream.isMuted, isSilent: stream.isSilent, memory: stream.memory)
-      }, managesRoles: managesRoles)
+      }, managesRoles: managesRoles, confirmed: confirmed)
   }
 }

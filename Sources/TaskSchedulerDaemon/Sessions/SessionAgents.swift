@@ -196,19 +196,23 @@ final class SessionAgents {
     case .setVolume(let user, let changes): setVolumes(changes, of: user)
     case .measure(let user, let streams): setMeasured(streams, true, of: user)
     case .stopMeasuring(let user, let streams): setMeasured(streams, false, of: user)
+    case .confirm(let user, let number): order(.init(confirm: Int(clamping: number)), to: user)
     // `RecordingNotices` handles these effects.
     case .showRecording, .hideRecording: break
     }
   }
 
   /// Sends a new agent the orders about the audio streams of its user.
-  func begin(with orders: AudioOrders, for user: UserID) {
+  ///
+  /// - Parameter confirm: The number of the order to confirm all earlier ones; 0 if there is none.
+  func begin(with orders: AudioOrders, confirm: UInt64, for user: UserID) {
     setMuted(orders.muted, true, of: user)
     // Set the volume of a stream before its mute ends. Otherwise, the stream would be loud for a
     // moment.
     setVolumes(orders.volumes, of: user)
     setMuted(orders.unmuted, false, of: user)
     setMeasured(orders.measured, true, of: user)
+    if confirm > 0 { run(.confirm(user, confirm)) }
   }
 
   /// Ends all mutes of a user's streams and restores their volumes, because the daemon stops.

@@ -11,9 +11,10 @@ import TaskSchedulerWire
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// The new list of streams, after a change. The monitor reports the first list when the server
-    /// has sent its streams. If no server listens, the first list is empty.
-    case streams(AudioStreams)
+    /// A list of all streams. The monitor reports the first list when the server has sent its
+    /// streams. If no server listens, the first list is empty. `isSettled` is true if the server
+    /// had carried out all orders when it sent the list.
+    case streams(AudioStreams, isSettled: Bool)
     /// The monitor cannot reach the audio server, and waits for it.
     case unreachable(AudioFailure)
   }
@@ -50,7 +51,6 @@ final class AudioMonitor {
   private var volumeOrders = VolumeOrders()
   /// The streams that the daemons want to be measured, by audio server.
   private var measured: [UInt64: Set<UInt32>] = [:]
-  private var last: AudioStreams?
   /// Called when the server has carried out all orders, or when the connection ends.
   private var settled: (() -> Void)?
   /// The failure that was reported last; nil while the monitor is connected.
@@ -138,12 +138,10 @@ final class AudioMonitor {
       appearance?.stop()
       attempts = 0
       problem = nil
-      for order in listed(streams, of: connection) {
-        connection.setMute(order.stream, order.isMuted)
-      }
+      listed(streams, of: connection, isFirst: true)
       for stream in measured[connection.generation] ?? [] { connection.setMeasured(stream, true) }
     case (.ready(let connection), .listed(let streams)):
-      _ = listed(streams, of: connection)
+      listed(streams, of: connection, isFirst: false)
     case (.connecting, .stale), (.ready, .stale): refresh()
     case (.connecting, .ended(let failure)), (.ready, .ended(let failure)): ended(failure)
     }
@@ -159,7 +157,7 @@ final class AudioMonitor {
       problem = failure
       report(.unreachable(failure))
     }
-    update(AudioStreams())
+    report(.streams(AudioStreams(), isSettled: false))
     // A server that ended may have left its socket file behind. No attempt can then succeed.
     if failure.isRefused, attempts >= Self.attemptsMax { return }
     timer?.set(BootClock.now() + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
@@ -168,8 +166,8 @@ final class AudioMonitor {
 
   // MARK: The streams
 
-  /// Reads the streams again, at once or, if they change continuously, a little later.
-  private func refresh() {
+  /// Reads and reports the streams again, at once or, if they change continuously, a little later.
+  func refresh() {
     guard case .ready(let connection) = state else { return }
     let now = BootClock.now()
     if pace.next <= now {
@@ -180,28 +178,35 @@ final class AudioMonitor {
     }
   }
 
-  /// Reports a list of streams, and sends the changes of volumes that waited for a new list.
-  ///
-  /// - Returns: The mute orders that the list does not confirm.
+  /// Reports a list of streams, and sends the orders that waited for it: the changes of volumes,
+  /// and after the first list of a connection also the mutes.
   private func listed(
-    _ streams: [cpulse_stream], of connection: AudioConnection
-  ) -> [(stream: UInt32, isMuted: Bool)] {
-    var muted: [UInt32: Bool] = [:]
-    var volumes: [UInt32: Int] = [:]
-    for stream in streams where !stream.is_recording {
-      muted[stream.index] = stream.is_muted
-      volumes[stream.index] = Int(stream.volume)
+    _ streams: [cpulse_stream], of connection: AudioConnection, isFirst: Bool
+  ) {
+    // The server began a stale list before it had carried out the newest orders.
+    let isStale = connection.isStale
+    let generation = connection.generation
+    let playing = streams.filter { !$0.is_recording }
+    if isFirst || !isStale {
+      let muted = Dictionary(
+        playing.map { ($0.index, $0.is_muted) }, uniquingKeysWith: { first, _ in first })
+      let outstanding = mutes.confirm(muted, of: generation)
+      if isFirst { for order in outstanding { connection.setMute(order.stream, order.isMuted) } }
     }
-    let unconfirmed = mutes.confirm(muted, of: connection.generation)
-    for order in volumeOrders.take(volumes, of: connection.generation) {
+    let volumes = Dictionary(
+      playing.filter(\.has_settable_volume).map { ($0.index, Int($0.volume)) },
+      uniquingKeysWith: { first, _ in first })
+    for order in volumeOrders.take(volumes, of: generation) {
       connection.setVolume(order.stream, order.volume)
     }
-    reportStreams(streams, of: connection)
-    if mutes.isEmpty, volumeOrders.isEmpty { settled?() }
-    return unconfirmed
+    let isSettled = !isStale && mutes.isEmpty && volumeOrders.isEmpty
+    reportStreams(streams, of: connection, isSettled: isSettled)
+    if isSettled { settled?() }
   }
 
-  private func reportStreams(_ streams: [cpulse_stream], of connection: AudioConnection) {
+  private func reportStreams(
+    _ streams: [cpulse_stream], of connection: AudioConnection, isSettled: Bool
+  ) {
     var processes: [Int32: ProcessIdentity?] = [:]
     var reported: [AudioStream] = []
     for stream in streams where stream.pid > 0 {
@@ -215,13 +220,8 @@ final class AudioMonitor {
     let ordered = reported.filter(\.isRunning) + reported.filter { !$0.isRunning }
     let server = AudioServer(
       path: path, generation: connection.generation, managesRoles: connection.managesRoles)
-    update(AudioStreams(server: server, streams: Array(ordered.prefix(Self.streamsMax))))
-  }
-
-  private func update(_ streams: AudioStreams) {
-    guard last != streams else { return }
-    last = streams
-    report(.streams(streams))
+    let all = AudioStreams(server: server, streams: Array(ordered.prefix(Self.streamsMax)))
+    report(.streams(all, isSettled: isSettled))
   }
 }
 

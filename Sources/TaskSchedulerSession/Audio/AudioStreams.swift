@@ -46,6 +46,14 @@ package struct AudioStreams: Hashable, Sendable {
   package var streams: [AudioStream] = []
 }
 
+/// A report of all streams to a daemon.
+struct AudioReport: Equatable {
+  var audio: AudioStreams
+  /// The number of the last order `confirm` of the daemon that the agent has carried out; 0 if
+  /// there is none.
+  var confirmed: Int
+}
+
 /// A change of the volume of a playback stream. It applies only while the volume is ``from``, so
 /// that it never replaces a volume that the user chose.
 struct AudioVolumeChange: Hashable, Sendable {

@@ -39,6 +39,8 @@ final class DaemonLink {
     case volume(SessionInterface.AudioVolume)
     /// Begin or end the measurement of streams.
     case measure(SessionInterface.AudioMeasurement)
+    /// Report the streams again when the server has carried out all orders.
+    case confirm
     /// Send a media player a command.
     case command(SessionInterface.PlayerCommand)
     /// Show the media player `taskschedd`, or remove it.
@@ -75,7 +77,9 @@ final class DaemonLink {
   private var state = State.waiting
   private var windows = WindowReports()
   /// The streams of the audio server. ``AudioMonitor`` limits how often they change.
-  private var audio = LatestReport<AudioStreams>()
+  private var audio = LatestReport<AudioReport>()
+  /// The number of the daemon's last order `confirm`; 0 if there was none.
+  private var confirm = 0
   private var players = PlayerReports()
   private var locations = LocationReports()
   private var notifications = NotificationReports()
@@ -113,8 +117,11 @@ final class DaemonLink {
   }
 
   /// Reports the streams of the audio server as soon as the daemon can receive a report.
-  func update(_ streams: AudioStreams) {
-    audio.update(streams)
+  ///
+  /// - Parameter isSettled: Whether the server had carried out all orders when it sent the streams.
+  func update(_ streams: AudioStreams, isSettled: Bool) {
+    let confirmed = isSettled ? confirm : audio.value?.confirmed ?? 0
+    audio.update(AudioReport(audio: streams, confirmed: confirmed))
     sendReports()
   }
 
@@ -210,6 +217,10 @@ final class DaemonLink {
   private func begin() {
     windows.attached()
     audio.attached()
+    confirm = 0
+    if let streams = audio.value?.audio {
+      audio.update(AudioReport(audio: streams, confirmed: 0))
+    }
     players.attached()
     locations.attached()
     isSynchronized = false
@@ -297,6 +308,10 @@ final class DaemonLink {
     if let mute = order.mute { report(.order(.mute(mute))) }
     if let volume = order.volume { report(.order(.volume(volume))) }
     if let measurement = order.measure { report(.order(.measure(measurement))) }
+    if let number = order.confirm {
+      confirm = number
+      report(.order(.confirm))
+    }
     if let command = order.command { report(.order(.command(command))) }
     if let player = order.player { report(.order(.player(player))) }
     if let location = order.location {

@@ -17,16 +17,16 @@ extension ServiceConnection {
     }
   }
 
-  func send(_ audio: AudioStreams, attachment: Int) throws(ConnectionEnd) {
+  func send(_ report: AudioReport, attachment: Int) throws(ConnectionEnd) {
     try call(
       SessionInterface.ReportAudio.self,
       .init(
         attachment: attachment,
-        server: audio.server.map {
+        server: report.audio.server.map {
           .init(
             path: $0.path, generation: Int(clamping: $0.generation), managesRoles: $0.managesRoles)
         },
-        streams: audio.streams.map { .init($0) }))
+        streams: report.audio.streams.map { .init($0) }, confirmed: report.confirmed))
   }
 
   func send(_ report: PlayerReports.Report, attachment: Int) throws(ConnectionEnd) {

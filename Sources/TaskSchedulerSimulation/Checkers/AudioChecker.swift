@@ -87,20 +87,28 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
+  /// The users whose agents received orders, but no order to confirm them yet.
+  private var unconfirmed: Set<UserID> = []
   /// The instances whose audio had to be muted at the end of the previous event.
   private var mutedBefore: Set<InstanceID> = []
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     unmuted = []
+    unconfirmed = []
   }
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .suspend(let id): if let instance = observed[id] { try checkSuspend(instance, observed) }
-    case .audio(.mute(let user, let ids)): try checkMute(ids, of: user, observed)
-    case .audio(.unmute(_, let ids)): unmuted.formUnion(ids)
-    case .audio(.setVolume), .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording),
-      .audio(.hideRecording):
+    case .audio(.mute(let user, let ids)):
+      unconfirmed.insert(user)
+      try checkMute(ids, of: user, observed)
+    case .audio(.unmute(let user, let ids)):
+      unconfirmed.insert(user)
+      unmuted.formUnion(ids)
+    case .audio(.setVolume(let user, _)): unconfirmed.insert(user)
+    case .audio(.confirm(let user, _)): unconfirmed.remove(user)
+    case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       break
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture,
@@ -137,6 +145,8 @@ struct MuteChecker: Checker {
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
+    try require(
+      unconfirmed.isEmpty, "a session agent is not asked to confirm the orders that it received")
     for instance in observed.live where !instance.audio.muted.isEmpty {
       try require(
         instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil

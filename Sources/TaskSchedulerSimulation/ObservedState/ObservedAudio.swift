@@ -55,10 +55,8 @@ struct ObservedAudioSessions {
   var returning: [AudioStreamID: (user: UserID, volume: LoweredVolume)] = [:]
   /// The streams that the daemon is unmuting.
   var unmuting: [AudioStreamID: UserID] = [:]
-  /// The streams that a report has shown as muted since the last order to mute them.
-  var seenMuted: Set<AudioStreamID> = []
-  /// The streams that a report has shown with a lowered volume since the last order to lower it.
-  var seenLow: Set<AudioStreamID> = []
+  /// The number of the last order to each agent to confirm all earlier orders.
+  var confirmsLast: [UserID: UInt64] = [:]
   /// For each user, the playback streams of the last report that run, or have run before.
   var known: [UserID: Set<AudioStreamID>] = [:]
   /// For each stream that exists but has not run yet, the daemon's changes that the server
@@ -129,16 +127,16 @@ extension ObservedState {
     }
     let held = heldMemories(of: user)
     for (id, stream) in all { audio.memories[id] = stream.memory }
-    for (id, stream) in all where stream.isMuted { audio.seenMuted.insert(id) }
-    takeUnmuted(all, of: user)
-    takeReturned(all, of: user)
+    let isConfirmed = snapshot.confirmed >= audio.confirmsLast[user] ?? 0
+    takeUnmuted(all, isConfirmed: isConfirmed, of: user)
+    takeReturned(all, isConfirmed: isConfirmed, of: user)
     var again: Set<InstanceID> = []
     for instance in instancesOwned(by: user) {
       let own = all.values.filter { $0.instance == instance.id }.sorted { $0.id < $1.id }
       let wasAudible = !instance.audio.audible.isEmpty
       let interruption = instance.audio.interruption
       let wasPlaying = instance.audio.isPlaying
-      take(own, all, of: instance)
+      take(own, all, isConfirmed: isConfirmed, of: instance)
       let isAsleep = instance.isAsleep
       if interruption != nil, !wasPlaying, instance.audio.isPlaying, !isAsleep {
         again.insert(instance.id)
@@ -155,7 +153,8 @@ extension ObservedState {
   }
 
   private func take(
-    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], of instance: ObservedInstance
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], isConfirmed: Bool,
+    of instance: ObservedInstance
   ) {
     let before = instance.audio
     instance.audio.streams = own
@@ -166,7 +165,7 @@ extension ObservedState {
     let gone = before.muted.filter { all[$0] == nil }
     instance.audio.muted.subtract(gone)
     for id in gone { remember(ObservedMemory(isMuted: true), of: id, instance.key.owner) }
-    takeVolumes(all, of: instance)
+    takeVolumes(all, isConfirmed: isConfirmed, of: instance)
     if instance.audio.isInUse {
       instance.audio.graceDue = nil
     } else if before.isInUse, instance.state != .suspended, instance.mayPlay {
@@ -175,11 +174,6 @@ extension ObservedState {
   }
 
   func loseAudio(of user: UserID) {
-    // The next agent receives the orders to mute and to lower again.
-    for instance in instancesOwned(by: user) {
-      audio.seenMuted.subtract(instance.audio.muted)
-      audio.seenLow.subtract(instance.audio.volumes.lowered.keys)
-    }
     guard audio.agents[user] == .some(nil) else { return }
     audio.agents[user] = now
     players.stale.insert(user)
@@ -222,7 +216,6 @@ extension ObservedState {
         // The order may include a stream that was never audible: the server remembered the daemon's
         // mute, so the stream began muted.
         instance.audio.muted.formUnion(instance.audio.streams.map(\.id).filter { ids.contains($0) })
-        audio.seenMuted.subtract(own)
         for stream in instance.audio.streams where ids.contains(stream.id) {
           if audio.unmuting.removeValue(forKey: stream.id) != nil {
             instance.audio.muted.insert(stream.id)
@@ -248,6 +241,7 @@ extension ObservedState {
       }
     case .stopMeasuring(_, let ids):
       for instance in live { instance.audio.measured.subtract(ids) }
+    case .confirm(let user, let number): audio.confirmsLast[user] = number
     case .showRecording(let notice): self[notice.instance]?.audio.isNoticed = true
     case .hideRecording(let id, _): self[id]?.audio.isNoticed = false
     }

@@ -56,11 +56,12 @@ extension ObservedState {
     audio.remembered[user, default: [:]][number, default: ObservedMemory()].add(memory)
   }
 
-  /// Removes a user's streams from `audio.unmuting` if they have ended, or if the agent has unmuted
-  /// them.
-  func takeUnmuted(_ all: [AudioStreamID: AudioStream], of user: UserID) {
-    for (id, owner) in audio.unmuting where owner == user && all[id]?.isMuted != true {
-      if all[id] != nil, !audio.seenMuted.contains(id) { continue }
+  /// Removes a user's streams from `audio.unmuting` if they have ended, or if the agent has
+  /// confirmed all orders.
+  func takeUnmuted(
+    _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
+  ) {
+    for (id, owner) in audio.unmuting where owner == user && (isConfirmed || all[id] == nil) {
       audio.unmuting[id] = nil
       if all[id] == nil { remember(ObservedMemory(isMuted: true), of: id, user) }
     }
@@ -97,7 +98,6 @@ extension ObservedState {
       guard let volume = memory.volume, LoweredVolume.isSame(stream.volume, volume.low) else {
         continue
       }
-      audio.seenLow.insert(stream.id)
       if let owner {
         if owner.audio.volumes.all[stream.id] == nil {
           owner.audio.volumes.lowered[stream.id] = volume

@@ -25,24 +25,22 @@ struct ObservedVolumes {
 // The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
   /// Takes a report of a user's streams, and examines the streams that belong to no running
-  /// instance. Forgets such a stream if it has ended, or if the agent has restored its volume.
-  func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
+  /// instance. Forgets such a stream if it has ended, or if the agent has confirmed all orders.
+  func takeReturned(
+    _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
+  ) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
-      if let stream = all[id] {
-        let isLow = LoweredVolume.isSame(stream.volume, volume.low)
-        if isLow { audio.seenLow.insert(id) }
-        if isLow || !audio.seenLow.contains(id) { continue }
-      } else {
-        remember(ObservedMemory(volume: volume), of: id, user)
-      }
-      audio.returning[id] = nil
+      if all[id] == nil { remember(ObservedMemory(volume: volume), of: id, user) }
+      if all[id] == nil || isConfirmed { audio.returning[id] = nil }
     }
   }
 
   /// Takes a report of the streams of an instance. Forgets a lowered volume that the user has
   /// changed. Records what the server remembers of ended streams.
-  func takeVolumes(_ all: [AudioStreamID: AudioStream], of instance: ObservedInstance) {
+  func takeVolumes(
+    _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of instance: ObservedInstance
+  ) {
     var volumes = instance.audio.volumes
     for stream in instance.audio.streams {
       // The stream belonged to no instance until the daemon adopted the process of the stream.
@@ -64,15 +62,7 @@ extension ObservedState {
       volumes.lowered[id] = nil
       volumes.left.insert(id)
     }
-    for (id, volume) in volumes.all {
-      guard let stream = all[id], LoweredVolume.isSame(stream.volume, volume.low) else { continue }
-      audio.seenLow.insert(id)
-    }
-    volumes.returning = volumes.returning.filter { id, volume in
-      all[id].map {
-        LoweredVolume.isSame($0.volume, volume.low) || !audio.seenLow.contains(id)
-      } ?? false
-    }
+    volumes.returning = volumes.returning.filter { all[$0.key] != nil && !isConfirmed }
     for (id, volume) in ended {
       remember(ObservedMemory(volume: volume), of: id, instance.key.owner)
     }
@@ -94,9 +84,7 @@ extension ObservedState {
     for instance in live where instance.key.owner == user {
       if change.to < change.from {
         guard instance.audio.streams.contains(where: { $0.id == id }) else { continue }
-        if instance.audio.volumes.returning.removeValue(forKey: id) == nil {
-          audio.seenLow.remove(id)
-        }
+        instance.audio.volumes.returning[id] = nil
         instance.audio.volumes.lowered[id] = LoweredVolume(original: change.from, low: change.to)
       } else if let volume = instance.audio.volumes.lowered.removeValue(forKey: id) {
         instance.audio.volumes.returning[id] = volume

@@ -22,13 +22,16 @@ extension ScenarioRunner {
         AudioStreamID(server: 1, index: UInt64(index)), of: id, isRunning: actors[index].isPlaying,
         isMuted: actors[index].isMuted)
     }
-    post(.session(.audio(user, AudioSnapshot(streams))))
+    post(.session(.audio(user, AudioSnapshot(streams, confirmed: confirmed[user] ?? 0))))
   }
 
   func carryOut(_ effect: AudioEffect) {
     switch effect {
     case .mute(let user, let ids): setMuted(ids, of: user, true)
     case .unmute(let user, let ids): setMuted(ids, of: user, false)
+    case .confirm(let user, let number):
+      confirmed[user] = number
+      reportAudio(of: user)
     // No application of a scenario ducks others, and none plays silence.
     case .setVolume, .measure, .stopMeasuring, .showRecording, .hideRecording: break
     }

@@ -24,6 +24,8 @@ public final class ScenarioRunner {
   /// The available memory, in bytes.
   var available = ScenarioMemory.total
   var receiver = ScenarioReceiver()
+  /// For each user, the number of the last order to confirm all earlier orders about audio.
+  var confirmed: [UserID: UInt64] = [:]
 
   /// A request that awaits its reply, with the index of the application that sent it. For a task,
   /// a socket or a notification, it also has the name that the scenario uses.

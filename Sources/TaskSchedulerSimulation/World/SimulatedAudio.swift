@@ -29,6 +29,8 @@ struct SimulatedAudio {
   /// lowered. When the agent stops, it undoes both. When it dies, it undoes neither.
   var muted: Set<AudioStreamID> = []
   var lowered: [AudioStreamID: AudioVolumeChange] = [:]
+  /// The number of the last order to confirm all earlier orders that the agent has carried out.
+  var confirmed: UInt64 = 0
 
   /// The number of the running server.
   private(set) var server: UInt64 = 1
@@ -227,7 +229,8 @@ extension Simulation {
             isMuted: $0.isMuted, isSilent: $0.isSilent && measured.contains(id),
             memory: $0.memory)
         }
-      }, managesRoles: configuration.managesRoles(ofServer: audio.server))
+      }, managesRoles: configuration.managesRoles(ofServer: audio.server),
+      confirmed: audio.confirmed)
   }
 
   /// Reports streams of other users, and of an instance that never existed.
@@ -271,6 +274,7 @@ extension Simulation {
     case .setVolume(_, let changes): setVolumes(changes, of: user)
     case .measure(_, let ids): sessions[user]?.audio.measured.formUnion(ids)
     case .stopMeasuring(_, let ids): sessions[user]?.audio.measured.subtract(ids)
+    case .confirm(_, let number): sessions[user]?.audio.confirmed = number
     case .showRecording, .hideRecording: break
     }
     send(.audio(user, audioSnapshot(of: user)), of: user)
@@ -302,6 +306,8 @@ extension Simulation {
     carryOut(AudioEffect.unmute(user, orders.unmuted))
     carryOut(AudioEffect.setVolume(user, orders.volumes))
     carryOut(AudioEffect.measure(user, orders.measured))
+    let confirm = pump.scheduler.lastConfirm(of: user)
+    if confirm > 0 { carryOut(AudioEffect.confirm(user, confirm)) }
     if let player = pump.scheduler.remotePlayer(for: user) {
       carryOut(RemoteEffect.present(user, player))
     }
@@ -343,22 +349,23 @@ extension Simulation {
 }
 
 extension AudioEffect {
-  /// The user whose streams the order names; nil for a notice.
+  /// The user whose streams the order concerns; nil for a notice.
   fileprivate var user: UserID? {
     switch self {
     case .mute(let user, _), .unmute(let user, _), .setVolume(let user, _), .measure(let user, _),
-      .stopMeasuring(let user, _):
+      .stopMeasuring(let user, _), .confirm(let user, _):
       user
     case .showRecording, .hideRecording: nil
     }
   }
 
-  /// Whether the order names no stream.
+  /// Whether the order names streams, but the list is empty.
   fileprivate var isEmpty: Bool {
     switch self {
     case .mute(_, let ids), .unmute(_, let ids), .measure(_, let ids), .stopMeasuring(_, let ids):
       ids.isEmpty
     case .setVolume(_, let changes): changes.isEmpty
+    case .confirm: false
     case .showRecording, .hideRecording: true
     }
   }

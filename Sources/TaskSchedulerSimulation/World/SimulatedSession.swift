@@ -118,6 +118,7 @@ extension Simulation {
     sessions[user]?.audio.measured = []
     sessions[user]?.audio.muted = []
     sessions[user]?.audio.lowered = [:]
+    sessions[user]?.audio.confirmed = 0
     sessions[user]?.presentsPlayer = false
     send(.agentAttached(user), of: user)
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)

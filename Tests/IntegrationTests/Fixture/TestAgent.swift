@@ -100,7 +100,8 @@ final class TestAgent {
   /// Reports all streams of a server, and returns the answer.
   @discardableResult
   func reportAudio(
-    _ streams: [SessionInterface.AudioStream], generation: Int = 1, managesRoles: Bool = false
+    _ streams: [SessionInterface.AudioStream], generation: Int = 1, managesRoles: Bool = false,
+    confirmed: Int = 0
   ) throws -> JSONValue? {
     try report(
       SessionInterface.ReportAudio.self,
@@ -108,7 +109,7 @@ final class TestAgent {
         attachment: attachment,
         server: .init(
           path: "/run/none/native", generation: generation, managesRoles: managesRoles),
-        streams: streams))
+        streams: streams, confirmed: confirmed))
   }
 
   /// Returns a media player of a running process.

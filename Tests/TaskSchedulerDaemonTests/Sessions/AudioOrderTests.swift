@@ -88,7 +88,7 @@ struct AudioOrderTests {
       ])
   }
 
-  @Test("A new agent lowers volumes before it ends mutes")
+  @Test("A new agent lowers volumes before it ends mutes, and confirms all orders at the end")
   func newAgent() throws {
     let scene = try Scene()
     var orders = AudioOrders()
@@ -96,14 +96,22 @@ struct AudioOrderTests {
     orders.unmuted = [stream(2)]
     orders.measured = [stream(3)]
     orders.volumes = [AudioVolumeChange(stream(2), from: 100, to: 20)]
-    scene.agents.begin(with: orders, for: user)
+    scene.agents.begin(with: orders, confirm: 3, for: user)
     #expect(
       scene.agent.orders == [
         Order(mute: .init(generation: 5, streams: [1], muted: true)),
         Order(volume: .init(generation: 5, changes: [Change(stream: 2, from: 100, to: 20)])),
         Order(mute: .init(generation: 5, streams: [2], muted: false)),
         Order(measure: .init(generation: 5, streams: [3], measured: true)),
+        Order(confirm: 3),
       ])
+  }
+
+  @Test("An agent of a user without orders so far has nothing to confirm")
+  func nothingToConfirm() throws {
+    let scene = try Scene()
+    scene.agents.begin(with: AudioOrders(), confirm: 0, for: user)
+    #expect(scene.agent.orders == [])
   }
 
   @Test("A daemon that stops undoes the lowered volumes, and repeats the restored ones")
@@ -140,20 +148,22 @@ struct AudioOrderTests {
       isClaimed: isClaimed, isRunning: true, isMuted: false, isSilent: false)
   }
 
-  @Test("The scheduler receives the roles and volumes, and whether the server manages roles")
+  @Test("The scheduler receives the roles, the volumes, the role policy and the confirmation")
   func roles() {
     let server = ReportedAudioServer(path: "/a", generation: 5)
     for role in AudioRole.allCases {
       let audio = ReportedAudio()
-      audio.take([reported(role: role, volume: 300)], of: server, managesRoles: true)
+      audio.take(
+        [reported(role: role, volume: 300)], of: server, managesRoles: true, confirmed: 4)
       #expect(
         audio.snapshot()
           == AudioSnapshot(
-            [AudioStream(stream(1), of: nil, role: role, volume: 300)], managesRoles: true))
+            [AudioStream(stream(1), of: nil, role: role, volume: 300)], managesRoles: true,
+            confirmed: 4))
     }
     let audio = ReportedAudio()
-    audio.take([], of: nil, managesRoles: false)
-    #expect(audio.snapshot() == AudioSnapshot())
+    audio.take([], of: nil, managesRoles: false, confirmed: 4)
+    #expect(audio.snapshot() == AudioSnapshot(confirmed: 4))
   }
 
   @Test("A server that begins to manage roles keeps the connections that the daemon examined")
@@ -161,12 +171,13 @@ struct AudioOrderTests {
     let server = ReportedAudioServer(path: "/a", generation: 5)
     let audio = ReportedAudio()
     let streams = [reported(role: .other, volume: 300, isClaimed: true)]
-    audio.take(streams, of: server, managesRoles: false)
+    audio.take(streams, of: server, managesRoles: false, confirmed: 0)
     audio.proofs[process] = .connected
-    audio.take(streams, of: server, managesRoles: true)
+    audio.take(streams, of: server, managesRoles: true, confirmed: 0)
     #expect(audio.proofs.count == 1)
     audio.take(
-      streams, of: ReportedAudioServer(path: "/a", generation: 6), managesRoles: true)
+      streams, of: ReportedAudioServer(path: "/a", generation: 6), managesRoles: true,
+      confirmed: 0)
     #expect(audio.proofs.isEmpty)
   }
 }

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import LinuxSystem
+import TaskSchedulerWire
 import TestSupport
 import Testing
 
@@ -67,9 +68,9 @@ struct AgentAudioTests {
       agent = nil
     }
 
-    /// Waits until the agent reports the stream as running, and lowers the volume of the stream.
-    /// Returns the stream's number.
-    func lower() throws -> UInt32 {
+    /// Waits until the agent reports the stream as running. Returns the stream, and the generation
+    /// of the server.
+    func waitForStream() throws -> (stream: SessionInterface.AudioStream, generation: Int) {
       try wait("the stream is reported") {
         daemon?.audioReports.last?.streams.contains { $0.pid == Int(client.pid) && $0.running }
           == true
@@ -77,7 +78,13 @@ struct AgentAudioTests {
       let report = try #require(daemon?.audioReports.last)
       let stream = try #require(report.streams.first { $0.pid == Int(client.pid) })
       #expect(report.server?.managesRoles == false && stream.role == .other)
-      let generation = try #require(report.server?.generation)
+      return (stream, try #require(report.server?.generation))
+    }
+
+    /// Waits until the agent reports the stream as running, and lowers the volume of the stream.
+    /// Returns the stream's number.
+    func lower() throws -> UInt32 {
+      let (stream, generation) = try waitForStream()
       daemon?.order(
         .init(
           volume: .init(
@@ -105,6 +112,29 @@ struct AgentAudioTests {
     let stream = try scene.lower()
     try scene.stopAgent()
     #expect(try scene.hasVolume(stream, Self.full))
+  }
+
+  @Test(
+    "The agent confirms orders with the streams as they are after these orders",
+    .enabled(if: !AudioServerKind.available.isEmpty, "no audio server is installed"),
+    arguments: AudioServerKind.available)
+  func confirms(_ kind: AudioServerKind) throws {
+    let scene = try Scene(kind, graceTime: 60_000_000_000)
+    let (stream, generation) = try scene.waitForStream()
+    // The orders of the second turn change nothing.
+    let turns = [[true, false, true], [true], [false, true, false], [true]]
+    for (number, mutes) in zip(1..., turns) {
+      for isMuted in mutes {
+        scene.daemon?.order(
+          .init(mute: .init(generation: generation, streams: [stream.id], muted: isMuted)))
+      }
+      scene.daemon?.order(.init(confirm: number))
+      try scene.wait("the agent confirms the orders \(number)") {
+        scene.daemon?.audioReports.last?.confirmed == number
+      }
+      let report = scene.daemon?.audioReports.first { $0.confirmed == number }
+      #expect(report?.streams.first { $0.id == stream.id }?.muted == mutes.last)
+    }
   }
 
   @Test(

@@ -12,6 +12,8 @@ final class AudioFixture {
   private(set) var monitor: AudioMonitor?
   /// All reports, the oldest first.
   private(set) var reports: [AudioStreams] = []
+  /// Whether the server had carried out all orders when it sent the newest list.
+  private(set) var isSettled = false
   private(set) var failures: [AudioFailure] = []
   let proc: ProcFS
 
@@ -20,7 +22,9 @@ final class AudioFixture {
     proc = try ProcFS()
     monitor = try AudioMonitor(path: path, loop: loop, proc: proc) { [unowned self] in
       switch $0 {
-      case .streams(let streams): reports.append(streams)
+      case .streams(let streams, let isSettled):
+        reports.append(streams)
+        self.isSettled = isSettled
       case .unreachable(let failure): failures.append(failure)
       }
     }

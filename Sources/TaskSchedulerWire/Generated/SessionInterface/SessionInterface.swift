@@ -119,8 +119,8 @@ extension SessionInterface {
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
   /// The daemon repeats the orders that mute streams, change volumes and measure streams, and the
   /// order that shows the media player `taskschedd` if there is one. It also repeats each order to
-  /// end a mute or to restore a volume, if no report has confirmed that order. Before the agent
-  /// stops, it undoes all mutes and changes of volumes.
+  /// end a mute or to restore a volume, if no report has confirmed that order, and then the last
+  /// order `confirm`. Before the agent stops, it undoes all mutes and changes of volumes.
   ///
   /// After `attached`, the agent also reports whether GeoClue is available, as soon as it knows
   /// this. It reports no location until the daemon orders locations. The daemon orders them after
@@ -146,20 +146,25 @@ extension SessionInterface {
       public var mute: AudioMute?
       public var volume: AudioVolume?
       public var measure: AudioMeasurement?
+      /// A number from 1. When the audio server has carried out all earlier orders `mute` and
+      /// `volume`, the agent reports the streams with this number in `confirmed`. An order about a
+      /// stream that has ended, or about another generation of the server, counts as carried out.
+      public var confirm: Int?
       public var command: PlayerCommand?
       public var player: PresentedPlayer?
       public var location: LocationOrder?
 
       public static let fieldNames = [
         "attached", "show", "close", "badge", "synchronized", "mute", "volume", "measure",
-        "command", "player", "location",
+        "confirm", "command", "player", "location",
       ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
         badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
-        volume: AudioVolume? = nil, measure: AudioMeasurement? = nil, command: PlayerCommand? = nil,
-        player: PresentedPlayer? = nil, location: LocationOrder? = nil
+        volume: AudioVolume? = nil, measure: AudioMeasurement? = nil, confirm: Int? = nil,
+        command: PlayerCommand? = nil, player: PresentedPlayer? = nil,
+        location: LocationOrder? = nil
       ) {
         self.attached = attached
         self.show = show
@@ -169,6 +174,7 @@ extension SessionInterface {
         self.mute = mute
         self.volume = volume
         self.measure = measure
+        self.confirm = confirm
         self.command = command
         self.player = player
         self.location = location
@@ -183,6 +189,7 @@ extension SessionInterface {
         mute = try fields.optional("mute")
         volume = try fields.optional("volume")
         measure = try fields.optional("measure")
+        confirm = try fields.optional("confirm")
         command = try fields.optional("command")
         player = try fields.optional("player")
         location = try fields.optional("location")
@@ -197,6 +204,7 @@ extension SessionInterface {
         object.append(field: "mute", mute)
         object.append(field: "volume", volume)
         object.append(field: "measure", measure)
+        object.append(field: "confirm", confirm)
         object.append(field: "command", command)
         object.append(field: "player", player)
         object.append(field: "location", location)
@@ -275,6 +283,11 @@ extension SessionInterface {
 extension SessionInterface {
   /// Reports all streams of the user's audio server, at most 1024. `server` is null if no server
   /// runs; `streams` is then empty. Streams whose process is not known are not in the report.
+  ///
+  /// `confirmed` is the number of the last order `confirm` since `attached` that the agent has
+  /// carried out; 0 if there is none. The audio server must have sent `streams` after it had
+  /// carried out all orders before `confirm`. Otherwise, the daemon could forget a mute that it
+  /// must still end.
   public enum ReportAudio: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ReportAudio"
 
@@ -282,25 +295,31 @@ extension SessionInterface {
       public var attachment: Int
       public var server: AudioServer?
       public var streams: [AudioStream]
+      public var confirmed: Int
 
-      public static let fieldNames = ["attachment", "server", "streams"]
+      public static let fieldNames = ["attachment", "server", "streams", "confirmed"]
 
-      public init(attachment: Int, server: AudioServer? = nil, streams: [AudioStream]) {
+      public init(
+        attachment: Int, server: AudioServer? = nil, streams: [AudioStream], confirmed: Int
+      ) {
         self.attachment = attachment
         self.server = server
         self.streams = streams
+        self.confirmed = confirmed
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
         attachment = try fields.required("attachment")
         server = try fields.optional("server")
         streams = try fields.required("streams")
+        confirmed = try fields.required("confirmed")
       }
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "attachment", attachment)
         object.append(field: "server", server)
         object.append(field: "streams", streams)
+        object.append(field: "confirmed", confirmed)
       }
     }
 
