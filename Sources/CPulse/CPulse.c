@@ -159,10 +159,7 @@ static void got_sink_input(
   };
   set_client(pulse, &stream, info->client, info->proplist);
   entry entry = {.shown = stream};
-  if (info->has_volume && info->volume_writable) {
-    entry.volume = info->volume;
-    entry.shown.has_settable_volume = volume > PA_VOLUME_MUTED;
-  }
+  if (info->has_volume && info->volume_writable) entry.volume = info->volume;
   add(pulse, entry);
 }
 

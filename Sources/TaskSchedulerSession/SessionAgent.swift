@@ -245,7 +245,7 @@ package final class SessionAgent {
 
   private func heard(_ occurrence: AudioMonitor.Occurrence) {
     switch occurrence {
-    case .streams(let streams, let isSettled):
+    case .streams(let streams, let followsOrders):
       if streams.server != nil, !isAudioKnown {
         isAudioKnown = true
         report(.audioKnown)
@@ -254,7 +254,9 @@ package final class SessionAgent {
         areAudioRolesManaged = server.managesRoles
         report(.audioRolesManaged(areAudioRolesManaged))
       }
-      if stopped == nil { for link in links { link.update(streams, isSettled: isSettled) } }
+      if stopped == nil {
+        for link in links { link.update(streams, followsOrders: followsOrders) }
+      }
     case .unreachable(let reason):
       isAudioKnown = false
       report(.audioUnknown(reason))

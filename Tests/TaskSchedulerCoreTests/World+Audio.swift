@@ -10,7 +10,7 @@ extension World {
         AudioSnapshot(streams, managesRoles: serverManagesRoles, confirmed: confirmed)))
   }
 
-  /// A report of all streams that confirms all orders.
+  /// A report of all streams that is newer than all orders.
   var confirmingReport: Event {
     mutating get {
       confirmed = scheduler.lastConfirm(of: mail.owner)

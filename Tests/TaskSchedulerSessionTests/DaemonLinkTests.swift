@@ -120,7 +120,7 @@ struct DaemonLinkTests {
       process: ProcessIdentity(pid: 10, startTime: 7), isClaimed: true, isRunning: true,
       isMuted: false)
     let server = AudioServer(path: "/run/user/1/pulse/native", generation: 9, managesRoles: true)
-    scene.link?.update(AudioStreams(server: server, streams: [stream]), isSettled: true)
+    scene.link?.update(AudioStreams(server: server, streams: [stream]), followsOrders: true)
     try scene.wait("a report of the stream") { scene.daemon?.audioReports.count == 1 }
     let report = try #require(scene.daemon?.audioReports.first)
     #expect(report.attachment == 1 && report.confirmed == 0)
@@ -148,24 +148,24 @@ struct DaemonLinkTests {
     try scene.wait("the stream is reported again") { scene.daemon?.audioReports.count == 1 }
   }
 
-  @Test("A report confirms the orders only if the audio server had carried them out")
+  @Test("A report confirms the orders only if it is newer than they are")
   func confirm() throws {
     let scene = try Scene()
     let audio = AudioStreams(
       server: AudioServer(path: "/run/user/1/pulse/native", generation: 9), streams: [])
-    scene.link?.update(audio, isSettled: true)
+    scene.link?.update(audio, followsOrders: true)
     try scene.wait("the first report") { scene.daemon?.audioReports.count == 1 }
     scene.daemon?.order(.init(confirm: 5))
     try scene.wait("the order arrives") { scene.reported.last == "confirm" }
-    scene.link?.update(AudioStreams(), isSettled: false)
+    scene.link?.update(AudioStreams(), followsOrders: false)
     try scene.wait("a report that confirms nothing") {
       scene.daemon?.audioReports.map(\.confirmed) == [0, 0]
     }
-    scene.link?.update(AudioStreams(), isSettled: true)
+    scene.link?.update(AudioStreams(), followsOrders: true)
     try scene.wait("the same streams, with the confirmation") {
       scene.daemon?.audioReports.map(\.confirmed) == [0, 0, 5]
     }
-    scene.link?.update(audio, isSettled: false)
+    scene.link?.update(audio, followsOrders: false)
     try scene.wait("the orders stay confirmed") {
       scene.daemon?.audioReports.map(\.confirmed) == [0, 0, 5, 5]
     }

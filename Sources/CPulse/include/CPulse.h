@@ -43,8 +43,6 @@ typedef struct {
   bool is_muted;
   // Whether the volume is above zero. True for a stream without a volume.
   bool is_loud;
-  // Whether cpulse_set_volume can change the volume.
-  bool has_settable_volume;
   // Whether the stream is connected to a device.
   bool has_device;
   // The process that holds the stream; 0 if the server does not know it.
@@ -85,8 +83,9 @@ uint32_t cpulse_cookie(const cpulse *pulse);
 // cpulse_is_stale returns true, and the next list has the new answer.
 bool cpulse_manages_roles(const cpulse *pulse);
 
-// Whether the server has reported a change or received an order since the last list was begun.
-// False while a list is being read.
+// Whether the last list may be out of date: since it was requested, the server has reported a
+// change, a measured stream has become silent or loud, or cpulse_set_mute, cpulse_set_volume or
+// cpulse_refresh was called. False while a list is being read.
 bool cpulse_is_stale(const cpulse *pulse);
 // Begins to read the list again. If it is being read, cpulse_is_stale returns true after that.
 void cpulse_refresh(cpulse *pulse);

@@ -114,9 +114,9 @@ public struct AudioSnapshot: Equatable, Sendable {
   /// Whether the server itself lowers or pauses streams by their roles. If so, the scheduler leaves
   /// this to the server.
   public var managesRoles: Bool
-  /// The number of the newest ``AudioEffect/confirm(_:_:)`` that the agent has confirmed: the
-  /// server had carried out all earlier orders when it listed the streams. 0 if the agent has
-  /// confirmed none.
+  /// The number of the last ``AudioEffect/confirm(_:_:)`` that this report or an earlier one
+  /// answers: the server had received all earlier orders when it listed the streams. 0 if there is
+  /// none.
   public var confirmed: UInt64
 
   public init(

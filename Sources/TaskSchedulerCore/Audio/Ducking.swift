@@ -1,8 +1,9 @@
 /// The volumes that the daemon lowers while another application plays (contract.md#audio-duck).
 ///
 /// This works like the mutes of ``InstanceAudio``: a stream is in ``lowered`` or in ``raising``. A
-/// stream leaves ``raising`` only when a report confirms all orders. Each entry contains the
-/// original volume, so that the event log contains this volume before the daemon changes it.
+/// stream leaves ``raising`` when a report that is newer than all orders shows another volume than
+/// the lowered one. Each entry contains the original volume, so that the event log contains this
+/// volume before the daemon changes it.
 struct AudioDucking: Equatable, Sendable {
   /// The streams with a lowered volume, ordered by their ids. Each entry is the change that lowers
   /// the volume.
@@ -33,7 +34,10 @@ struct AudioDucking: Equatable, Sendable {
     }
     left = (left + changed).sorted()
     lowered.removeAll { all[$0.stream] == nil || changed.contains($0.stream) }
-    raising.removeAll { isConfirmed || all[$0.stream] == nil }
+    raising.removeAll { change in
+      guard let volume = all[change.stream]?.volume else { return true }
+      return isConfirmed && !AudioVolumeChange.isSame(volume, change.from)
+    }
   }
 
   /// Adds a stream that began with a lowered volume because the server remembered the volume of an

@@ -8,11 +8,13 @@
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended or interrupted. `restoring` lists the streams that must be
-// unmuted. After each turn with orders to an agent, the scheduler asks the agent to confirm them
-// (`AudioEffect.confirm`). A stream leaves `restoring` only when a report confirms all orders. A
-// report that merely shows the stream unmuted may be older than the order to mute it. For each
-// stream, a report contains the number of the entry in which the server remembers the mute
-// (`AudioStream.memory`). After the daemon has muted a stream of an entry, it unmutes each new
+// unmuted. A stream leaves `restoring` when a report shows it unmuted, but only if the report is
+// newer than all orders. Otherwise, the stream may be unmuted because an order to mute it has not
+// arrived yet. After each turn with orders, the scheduler therefore sends a number
+// (`AudioEffect.confirm`), which each newer report contains.
+//
+// For each stream, a report also contains the number of the entry in which the server remembers the
+// mute (`AudioStream.memory`). After the daemon has muted a stream of an entry, it unmutes each new
 // stream of the same entry that begins muted.
 //
 // Why this is right: the lists follow from the events in the event log, so a new daemon has the
@@ -66,7 +68,7 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Parameter isConfirmed: Whether the report confirms all orders.
+  /// - Parameter isConfirmed: Whether the report is newer than all orders.
   /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
   ///   streams that have now ended. The keys are the numbers of the entries
   ///   (``AudioStream/memory``).
@@ -79,7 +81,7 @@ struct InstanceAudio: Equatable, Sendable {
     streams = own
     let ended = heldMemories { all[$0] == nil }
     muted.removeAll { all[$0] == nil }
-    restoring.removeAll { isConfirmed || all[$0] == nil }
+    restoring.removeAll { id in all[id].map { isConfirmed && !$0.isMuted } ?? true }
     ducking.take(all, isConfirmed: isConfirmed)
     updateMemories()
     return ended
@@ -258,8 +260,8 @@ public enum AudioEffect: Equatable, Sendable {
   /// Measure whether the streams play only silence.
   case measure(UserID, [AudioStreamID])
   case stopMeasuring(UserID, [AudioStreamID])
-  /// Confirm that the audio server has carried out all orders so far that mute, unmute or set
-  /// volumes. The number goes into ``AudioSnapshot/confirmed``.
+  /// Request the streams again when the audio server has received all orders so far, and report
+  /// them with this number in ``AudioSnapshot/confirmed``.
   case confirm(UserID, UInt64)
   /// Show the user that an instance records in the background.
   case showRecording(RecordingNotice)

@@ -42,20 +42,27 @@ extension Scheduler {
   }
 
   /// Updates ``SessionAudio/restoring`` and ``SessionAudio/raising`` from a report of all streams.
-  /// Removes the streams that have ended, and the others if the report confirms all orders.
+  /// Removes the streams that have ended. If the report is newer than all orders, also removes the
+  /// streams that the agent has restored.
   mutating func takeRestored(
     _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
   ) {
-    for (id, memory) in sessions.audio[user]?.restoring ?? [:] where isConfirmed || all[id] == nil {
+    for (id, memory) in sessions.audio[user]?.restoring ?? [:] {
+      if let stream = all[id] {
+        if stream.isMuted || !isConfirmed { continue }
+      } else {
+        remember([memory: RememberedAudio(isMuted: true)], of: user)
+      }
       sessions.audio[user]?.restoring[id] = nil
-      if all[id] == nil { remember([memory: RememberedAudio(isMuted: true)], of: user) }
     }
     let raising = sessions.audio[user]?.raising ?? [:]
-    for (id, returned) in raising.sortedByKey where isConfirmed || all[id] == nil {
-      sessions.audio[user]?.raising[id] = nil
-      if all[id] == nil {
+    for (id, returned) in raising.sortedByKey {
+      if let volume = all[id]?.volume {
+        if AudioVolumeChange.isSame(volume, returned.change.from) || !isConfirmed { continue }
+      } else {
         remember([returned.memory: RememberedAudio(volume: returned.change)], of: user)
       }
+      sessions.audio[user]?.raising[id] = nil
     }
   }
 

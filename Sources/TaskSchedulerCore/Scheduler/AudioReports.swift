@@ -1,9 +1,9 @@
 // Audio (contract §13).
 //
-// A session agent reports all streams of its user's audio server whenever they change. With mode
-// audio, an instance that is audible or records may run in the background. Before the scheduler
-// suspends an instance, the agent mutes the streams that are still audible; `InstanceAudio`
-// explains how.
+// A session agent reports all streams of its user's audio server whenever they change, and after it
+// has carried out orders. With mode audio, an instance that is audible or records may run in the
+// background. Before the scheduler suspends an instance, the agent mutes the streams that are still
+// audible; `InstanceAudio` explains how.
 
 extension Scheduler {
   mutating func apply(_ snapshot: AudioSnapshot, of user: UserID, in turn: inout Turn) {
@@ -146,7 +146,7 @@ extension Scheduler {
     turn.order(.unmute(owner, changed), of: owner)
   }
 
-  /// Asks the agents that receive orders in this turn to confirm them.
+  /// Asks the agents that receive orders in this turn for reports that are newer than these orders.
   mutating func confirmAudioOrders(in turn: inout Turn) {
     for user in turn.confirmers.sorted() {
       sessions.confirmsLast[user, default: 0] += 1
@@ -154,8 +154,8 @@ extension Scheduler {
     }
   }
 
-  /// The number of the last request to the agent of a user to confirm all orders; 0 if there was
-  /// none. A new agent must receive this request again, after ``audioOrders(for:)``.
+  /// The number of the last ``AudioEffect/confirm(_:_:)`` to the agent of a user; 0 if there was
+  /// none. A new agent must receive this number after ``audioOrders(for:)``.
   public func lastConfirm(of user: UserID) -> UInt64 { sessions.confirmsLast[user] ?? 0 }
 
   mutating func recordingChosen(_ key: ApplicationKey, in turn: inout Turn) {
@@ -300,7 +300,7 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Parameter isConfirmed: Whether the report confirms all orders.
+  /// - Parameter isConfirmed: Whether the report is newer than all orders.
   /// - Returns: The mutes and volumes that the daemon's orders left in the server's entries for
   ///   streams that have now ended. The keys are the numbers of the entries
   ///   (``AudioStream/memory``).

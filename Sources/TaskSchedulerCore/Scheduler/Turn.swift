@@ -8,7 +8,7 @@ struct Turn {
   /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?
   var effects: [Effect] = []
-  /// The users whose agents must confirm the orders of this turn.
+  /// The users whose agents receive orders about audio in this turn.
   private(set) var confirmers: Set<UserID> = []
   /// Effects that the daemon carries out after all other effects of the turn.
   private var effectsLast: [Effect] = []
@@ -29,7 +29,8 @@ struct Turn {
     effects.append(effect)
   }
 
-  /// Emits an order that mutes, unmutes or sets volumes, and that the agent must confirm.
+  /// Emits an order that mutes, unmutes or sets volumes. ``AudioEffect/confirm(_:_:)`` follows the
+  /// last order of the turn.
   mutating func order(_ order: AudioEffect, of user: UserID) {
     effects.append(.audio(order))
     confirmers.insert(user)

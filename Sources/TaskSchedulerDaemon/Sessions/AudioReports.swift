@@ -67,7 +67,8 @@ final class AudioReports {
   /// - Parameters:
   ///   - managesRoles: Whether the server itself lowers or pauses streams, according to their
   ///     roles.
-  ///   - confirmed: The number of the last order `confirm` that the agent has carried out.
+  ///   - confirmed: The number of the last order `confirm` that this report or an earlier one
+  ///     answers.
   func report(
     _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool,
     confirmed: UInt64, uid: UInt32

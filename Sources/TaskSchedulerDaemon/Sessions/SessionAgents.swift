@@ -204,7 +204,7 @@ final class SessionAgents {
 
   /// Sends a new agent the orders about the audio streams of its user.
   ///
-  /// - Parameter confirm: The number of the order to confirm all earlier ones; 0 if there is none.
+  /// - Parameter confirm: The number that follows the orders; 0 if there have been no orders yet.
   func begin(with orders: AudioOrders, confirm: UInt64, for user: UserID) {
     setMuted(orders.muted, true, of: user)
     // Set the volume of a stream before its mute ends. Otherwise, the stream would be loud for a

@@ -61,7 +61,7 @@ final class AudioConnection {
   /// Whether the server itself lowers, mutes or pauses streams according to their roles. The value
   /// was read with the last list.
   var managesRoles: Bool { cpulse_manages_roles(pulse) }
-  /// Whether the last list is older than an order or a change.
+  /// Whether the last list was requested before an order was sent, or before a change.
   var isStale: Bool { cpulse_is_stale(pulse) }
 
   /// Reads the list of streams again.

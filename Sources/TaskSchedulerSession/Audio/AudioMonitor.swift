@@ -12,9 +12,9 @@ final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
     /// A list of all streams. The monitor reports the first list when the server has sent its
-    /// streams. If no server listens, the first list is empty. `isSettled` is true if the server
-    /// had carried out all orders when it sent the list.
-    case streams(AudioStreams, isSettled: Bool)
+    /// streams. If no server listens, the first list is empty. `followsOrders` is true if the
+    /// monitor has requested the list after it had sent all orders.
+    case streams(AudioStreams, followsOrders: Bool)
     /// The monitor cannot reach the audio server, and waits for it.
     case unreachable(AudioFailure)
   }
@@ -157,7 +157,7 @@ final class AudioMonitor {
       problem = failure
       report(.unreachable(failure))
     }
-    report(.streams(AudioStreams(), isSettled: false))
+    report(.streams(AudioStreams(), followsOrders: false))
     // A server that ended may have left its socket file behind. No attempt can then succeed.
     if failure.isRefused, attempts >= Self.attemptsMax { return }
     timer?.set(BootClock.now() + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
@@ -183,29 +183,25 @@ final class AudioMonitor {
   private func listed(
     _ streams: [cpulse_stream], of connection: AudioConnection, isFirst: Bool
   ) {
-    // The server began a stale list before it had carried out the newest orders.
-    let isStale = connection.isStale
-    let generation = connection.generation
-    let playing = streams.filter { !$0.is_recording }
-    if isFirst || !isStale {
-      let muted = Dictionary(
-        playing.map { ($0.index, $0.is_muted) }, uniquingKeysWith: { first, _ in first })
-      let outstanding = mutes.confirm(muted, of: generation)
-      if isFirst { for order in outstanding { connection.setMute(order.stream, order.isMuted) } }
+    var muted: [UInt32: Bool] = [:]
+    var volumes: [UInt32: Int] = [:]
+    for stream in streams where !stream.is_recording {
+      muted[stream.index] = stream.is_muted
+      volumes[stream.index] = Int(stream.volume)
     }
-    let volumes = Dictionary(
-      playing.filter(\.has_settable_volume).map { ($0.index, Int($0.volume)) },
-      uniquingKeysWith: { first, _ in first })
-    for order in volumeOrders.take(volumes, of: generation) {
+    let outstanding = mutes.confirm(muted, of: connection.generation)
+    if isFirst { for order in outstanding { connection.setMute(order.stream, order.isMuted) } }
+    for order in volumeOrders.take(volumes, of: connection.generation) {
       connection.setVolume(order.stream, order.volume)
     }
-    let isSettled = !isStale && mutes.isEmpty && volumeOrders.isEmpty
-    reportStreams(streams, of: connection, isSettled: isSettled)
-    if isSettled { settled?() }
+    // Each order that is sent makes the list stale.
+    let followsOrders = !connection.isStale
+    reportStreams(streams, of: connection, followsOrders: followsOrders)
+    if followsOrders, mutes.isEmpty, volumeOrders.isEmpty { settled?() }
   }
 
   private func reportStreams(
-    _ streams: [cpulse_stream], of connection: AudioConnection, isSettled: Bool
+    _ streams: [cpulse_stream], of connection: AudioConnection, followsOrders: Bool
   ) {
     var processes: [Int32: ProcessIdentity?] = [:]
     var reported: [AudioStream] = []
@@ -221,7 +217,7 @@ final class AudioMonitor {
     let server = AudioServer(
       path: path, generation: connection.generation, managesRoles: connection.managesRoles)
     let all = AudioStreams(server: server, streams: Array(ordered.prefix(Self.streamsMax)))
-    report(.streams(all, isSettled: isSettled))
+    report(.streams(all, followsOrders: followsOrders))
   }
 }
 

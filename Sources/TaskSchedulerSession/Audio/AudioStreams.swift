@@ -49,8 +49,8 @@ package struct AudioStreams: Hashable, Sendable {
 /// A report of all streams to a daemon.
 struct AudioReport: Equatable {
   var audio: AudioStreams
-  /// The number of the last order `confirm` of the daemon that the agent has carried out; 0 if
-  /// there is none.
+  /// The number of the last order `confirm` of the daemon before which all orders had been sent to
+  /// the audio server when the agent requested the streams; 0 if there is none.
   var confirmed: Int
 }
 

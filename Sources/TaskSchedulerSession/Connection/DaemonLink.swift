@@ -39,7 +39,7 @@ final class DaemonLink {
     case volume(SessionInterface.AudioVolume)
     /// Begin or end the measurement of streams.
     case measure(SessionInterface.AudioMeasurement)
-    /// Report the streams again when the server has carried out all orders.
+    /// Request the streams again, and report them.
     case confirm
     /// Send a media player a command.
     case command(SessionInterface.PlayerCommand)
@@ -118,9 +118,10 @@ final class DaemonLink {
 
   /// Reports the streams of the audio server as soon as the daemon can receive a report.
   ///
-  /// - Parameter isSettled: Whether the server had carried out all orders when it sent the streams.
-  func update(_ streams: AudioStreams, isSettled: Bool) {
-    let confirmed = isSettled ? confirm : audio.value?.confirmed ?? 0
+  /// - Parameter followsOrders: Whether the agent had sent all orders to the audio server when it
+  ///   requested the streams.
+  func update(_ streams: AudioStreams, followsOrders: Bool) {
+    let confirmed = followsOrders ? confirm : audio.value?.confirmed ?? 0
     audio.update(AudioReport(audio: streams, confirmed: confirmed))
     sendReports()
   }

@@ -87,7 +87,7 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
-  /// The users whose agents received orders, but no order to confirm them yet.
+  /// The users whose agents have received orders, but not the number that follows them.
   private var unconfirmed: Set<UserID> = []
   /// The instances whose audio had to be muted at the end of the previous event.
   private var mutedBefore: Set<InstanceID> = []
@@ -146,7 +146,7 @@ struct MuteChecker: Checker {
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     try require(
-      unconfirmed.isEmpty, "a session agent is not asked to confirm the orders that it received")
+      unconfirmed.isEmpty, "a session agent is not asked to confirm the orders that it receives")
     for instance in observed.live where !instance.audio.muted.isEmpty {
       try require(
         instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil

@@ -56,12 +56,13 @@ extension ObservedState {
     audio.remembered[user, default: [:]][number, default: ObservedMemory()].add(memory)
   }
 
-  /// Removes a user's streams from `audio.unmuting` if they have ended, or if the agent has
-  /// confirmed all orders.
+  /// Removes a user's streams from `audio.unmuting` if they have ended, or if a report that is
+  /// newer than all orders shows them unmuted.
   func takeUnmuted(
     _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
   ) {
-    for (id, owner) in audio.unmuting where owner == user && (isConfirmed || all[id] == nil) {
+    for (id, owner) in audio.unmuting where owner == user && all[id]?.isMuted != true {
+      if all[id] != nil, !isConfirmed { continue }
       audio.unmuting[id] = nil
       if all[id] == nil { remember(ObservedMemory(isMuted: true), of: id, user) }
     }

@@ -25,14 +25,19 @@ struct ObservedVolumes {
 // The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
   /// Takes a report of a user's streams, and examines the streams that belong to no running
-  /// instance. Forgets such a stream if it has ended, or if the agent has confirmed all orders.
+  /// instance. Forgets such a stream if it has ended, or if the report is newer than all orders and
+  /// shows another volume than the lowered one.
   func takeReturned(
     _ all: [AudioStreamID: AudioStream], isConfirmed: Bool, of user: UserID
   ) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
-      if all[id] == nil { remember(ObservedMemory(volume: volume), of: id, user) }
-      if all[id] == nil || isConfirmed { audio.returning[id] = nil }
+      if let stream = all[id] {
+        if LoweredVolume.isSame(stream.volume, volume.low) || !isConfirmed { continue }
+      } else {
+        remember(ObservedMemory(volume: volume), of: id, user)
+      }
+      audio.returning[id] = nil
     }
   }
 
@@ -62,7 +67,9 @@ extension ObservedState {
       volumes.lowered[id] = nil
       volumes.left.insert(id)
     }
-    volumes.returning = volumes.returning.filter { all[$0.key] != nil && !isConfirmed }
+    volumes.returning = volumes.returning.filter { id, volume in
+      all[id].map { !isConfirmed || LoweredVolume.isSame($0.volume, volume.low) } ?? false
+    }
     for (id, volume) in ended {
       remember(ObservedMemory(volume: volume), of: id, instance.key.owner)
     }

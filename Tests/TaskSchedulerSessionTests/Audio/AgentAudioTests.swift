@@ -115,7 +115,7 @@ struct AgentAudioTests {
   }
 
   @Test(
-    "The agent confirms orders with the streams as they are after these orders",
+    "The agent confirms all orders, even those that change nothing",
     .enabled(if: !AudioServerKind.available.isEmpty, "no audio server is installed"),
     arguments: AudioServerKind.available)
   func confirms(_ kind: AudioServerKind) throws {
@@ -132,8 +132,14 @@ struct AgentAudioTests {
       try scene.wait("the agent confirms the orders \(number)") {
         scene.daemon?.audioReports.last?.confirmed == number
       }
-      let report = scene.daemon?.audioReports.first { $0.confirmed == number }
-      #expect(report?.streams.first { $0.id == stream.id }?.muted == mutes.last)
+      // PipeWire lists a change some milliseconds after it has received the order.
+      if kind == .pulseAudio {
+        let report = scene.daemon?.audioReports.first { $0.confirmed == number }
+        #expect(report?.streams.first { $0.id == stream.id }?.muted == mutes.last)
+      }
+      try scene.wait("the stream is as ordered") {
+        scene.daemon?.audioReports.last?.streams.first { $0.id == stream.id }?.muted == mutes.last
+      }
     }
   }
 

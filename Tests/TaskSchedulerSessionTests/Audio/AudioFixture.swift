@@ -12,8 +12,6 @@ final class AudioFixture {
   private(set) var monitor: AudioMonitor?
   /// All reports, the oldest first.
   private(set) var reports: [AudioStreams] = []
-  /// Whether the server had carried out all orders when it sent the newest list.
-  private(set) var isSettled = false
   private(set) var failures: [AudioFailure] = []
   let proc: ProcFS
 
@@ -22,9 +20,7 @@ final class AudioFixture {
     proc = try ProcFS()
     monitor = try AudioMonitor(path: path, loop: loop, proc: proc) { [unowned self] in
       switch $0 {
-      case .streams(let streams, let isSettled):
-        reports.append(streams)
-        self.isSettled = isSettled
+      case .streams(let streams, _): reports.append(streams)
       case .unreachable(let failure): failures.append(failure)
       }
     }

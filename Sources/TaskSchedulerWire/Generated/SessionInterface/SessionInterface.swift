@@ -146,9 +146,10 @@ extension SessionInterface {
       public var mute: AudioMute?
       public var volume: AudioVolume?
       public var measure: AudioMeasurement?
-      /// A number from 1. When the audio server has carried out all earlier orders `mute` and
-      /// `volume`, the agent reports the streams with this number in `confirmed`. An order about a
-      /// stream that has ended, or about another generation of the server, counts as carried out.
+      /// A number from 1. When the agent has sent all earlier orders `mute` and `volume` to the
+      /// audio server, it requests the streams again, and reports them with this number in
+      /// `confirmed`. The agent does not send an order that it ignores, for example because the
+      /// stream has ended.
       public var confirm: Int?
       public var command: PlayerCommand?
       public var player: PresentedPlayer?
@@ -284,10 +285,11 @@ extension SessionInterface {
   /// Reports all streams of the user's audio server, at most 1024. `server` is null if no server
   /// runs; `streams` is then empty. Streams whose process is not known are not in the report.
   ///
-  /// `confirmed` is the number of the last order `confirm` since `attached` that the agent has
-  /// carried out; 0 if there is none. The audio server must have sent `streams` after it had
-  /// carried out all orders before `confirm`. Otherwise, the daemon could forget a mute that it
-  /// must still end.
+  /// `confirmed` is the number of the last order `confirm` since `attached` that this report or an
+  /// earlier one answers; 0 if there is none. A report answers the order only if the agent had sent
+  /// all earlier orders to the audio server when it requested `streams`. Without the number, the
+  /// daemon would not know whether a stream is unmuted because a mute has ended or because it has
+  /// not begun.
   public enum ReportAudio: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ReportAudio"
 
