@@ -31,12 +31,16 @@ struct ObservedCalls {
   /// The instances that may run for `EventTime` because of a message of the current event,
   /// including instances without an event stream.
   var told: Set<InstanceID> = []
+  /// The instances that were in the foreground at the end of their interruptions. The end of
+  /// another interruption may have sent such an instance to the background just before.
+  var inFrontAtEnd: Set<InstanceID> = []
   /// The suspended instance that an incoming call resumes.
   var mustWake: InstanceID?
 
   mutating func begin() {
     expected = []
     told = []
+    inFrontAtEnd = []
     mustWake = nil
   }
 
@@ -277,7 +281,19 @@ extension ObservedState {
   }
 
   private func runForEvent(_ instance: ObservedInstance) {
-    if !instance.state.isForeground { instance.runs(until: now + limits.eventTime) }
+    if instance.state.isForeground {
+      calls.inFrontAtEnd.insert(instance.id)
+    } else {
+      instance.runs(until: now + limits.eventTime)
+    }
+  }
+
+  /// Takes the record of the end of an interruption. An instance that is in the background now may
+  /// run for `EventTime`.
+  func noteEndOfInterruption(of instance: ObservedInstance) {
+    guard calls.inFrontAtEnd.remove(instance.id) != nil, !instance.state.isForeground
+    else { return }
+    instance.runs(until: now + limits.eventTime)
   }
 
   /// Activates an instance that was active when its audio was interrupted.

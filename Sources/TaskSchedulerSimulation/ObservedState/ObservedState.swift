@@ -448,7 +448,10 @@ extension ObservedState {
       instance.handledEvents.append((nil, now + limits.eventTime))
     }
     if case .remoteControlled = record.change { noteCommand(instance) }
-    if case .audioInterrupted(let by) = record.change { instance.audio.recordedInterrupter = by }
+    if case .audioInterrupted(let by) = record.change {
+      instance.audio.recordedInterrupter = by
+      if by == nil { noteEndOfInterruption(of: instance) }
+    }
   }
 
   private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {
