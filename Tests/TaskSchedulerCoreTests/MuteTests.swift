@@ -233,6 +233,18 @@ struct MuteTests {
     #expect(world.mutedStreams == [])
   }
 
+  @Test("The daemon forgets the mute of a stream that the user has unmuted")
+  func unmutedByTheUser() {
+    var (world, _) = player()
+    world.sendAway(mail)
+    world.streams[0].isMuted = false
+    world.feed(world.audioReport)
+    world.muting = .never
+    world.activate(mail)
+    world.feed(world.confirmingReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
+  }
+
   @Test("Only a report that is newer than all orders, and unmuted, confirms the end of a mute")
   func oldReport() {
     var (world, id) = player()
